@@ -65,6 +65,8 @@ pub struct Offer {
     pub quasi: Option<String>,
     /// The results that calls may return with no effect.
     pub may_fail: Option<String>,
+    /// Which operations one thread calls: `producer: enq`.
+    pub roles: Vec<String>,
     /// Whether its `main` is explored: that is correct if it terminates.
     pub is_body: bool,
 }
@@ -135,7 +137,7 @@ impl RunOptions {
 impl Offer {
     pub(crate) fn to_message(&self) -> Message {
         let mut to = Message::default();
-        for list in [&self.invocations, &self.matrices] {
+        for list in [&self.invocations, &self.matrices, &self.roles] {
             to.put_all(list.iter(), |to, it| to.put_text(it));
         }
         for text in [&self.spec, &self.quasi, &self.may_fail] {
@@ -146,10 +148,10 @@ impl Offer {
     }
 
     pub(crate) fn from_message(mut from: Message) -> Option<Offer> {
-        let [invocations, matrices] = [(); 2].map(|()| from.take_all(Message::take_text));
+        let [invocations, matrices, roles] = [(); 3].map(|()| from.take_all(Message::take_text));
         let [spec, quasi, may_fail] = [(); 3].map(|()| from.take_maybe(Message::take_text));
         let is_body = from.take_flag();
-        let offer = Offer { invocations, matrices, spec, quasi, may_fail, is_body };
+        let offer = Offer { invocations, matrices, spec, quasi, may_fail, roles, is_body };
         from.is_whole().then_some(offer)
     }
 }
@@ -178,6 +180,7 @@ mod tests {
             spec: Some("stack".to_owned()),
             quasi: None,
             may_fail: Some("pop=null".to_owned()),
+            roles: vec!["owner: push".to_owned()],
             is_body: true,
         };
         assert_eq!(Offer::from_message(offer.to_message()), Some(offer));

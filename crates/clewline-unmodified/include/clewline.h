@@ -21,10 +21,36 @@
 #define CLEWLINE_H
 
 #include <limits.h>
+#if defined(__cplusplus) && __cplusplus >= 201703L
+#include <optional>
+#elif !defined(__cplusplus)
+#include <stdbool.h>
+#endif
 
 /* What an operation answers: a number, or one of these. */
 #define CLEWLINE_NOTHING LONG_MIN       /* it has no answer, as a push */
 #define CLEWLINE_EMPTY (LONG_MIN + 1)   /* there was nothing to take, as a pop of an empty stack */
+
+#define CLEWLINE_TRUE (LONG_MIN + 2)    /* true, as the specifications have it; 1 is a number */
+#define CLEWLINE_FALSE (LONG_MIN + 3)
+
+/*
+ * CLEWLINE_RESULT(x): the answer for a value of C or C++: a bool is CLEWLINE_TRUE or CLEWLINE_FALSE, an empty std::optional is
+ * CLEWLINE_EMPTY, and a number is itself. In C, a comparison is an int: CLEWLINE_BOOL(a < b).
+ */
+#define CLEWLINE_BOOL(x) ((x) ? CLEWLINE_TRUE : CLEWLINE_FALSE)
+#ifdef __cplusplus
+namespace clewline {
+inline long result(bool it) { return CLEWLINE_BOOL(it); }
+template <typename T> long result(const T &it) { return static_cast<long>(it); }
+#if __cplusplus >= 201703L
+template <typename T> long result(const std::optional<T> &it) { return it ? result(*it) : CLEWLINE_EMPTY; }
+#endif
+}
+#define CLEWLINE_RESULT(x) clewline::result(x)
+#else
+#define CLEWLINE_RESULT(x) _Generic((x), bool: CLEWLINE_BOOL(x), default: (long)(x))
+#endif
 
 /* CLEWLINE_INIT { … }: makes what is tested. It is run before each interleaving, while there is one thread. */
 #define CLEWLINE_INIT CLEWLINE_PART_(init)
@@ -42,6 +68,12 @@
     CLEWLINE_CHOSEN_(__VA_ARGS__, CLEWLINE_TOO_MANY_, CLEWLINE_TOO_MANY_, CLEWLINE_TOO_MANY_,       \
         CLEWLINE_TOO_MANY_, CLEWLINE_TOO_MANY_, CLEWLINE_OPERATION_4_, CLEWLINE_OPERATION_3_,       \
         CLEWLINE_OPERATION_2_, CLEWLINE_OPERATION_1_, CLEWLINE_OPERATION_0_, )(__VA_ARGS__)
+
+/*
+ * CLEWLINE_ROLE("producer: enq"): these operations are all called by one thread, for a queue with one producer or a deque with
+ * an owner. Several operations are separated by commas. It is about random matrices.
+ */
+#define CLEWLINE_ROLE(text) CLEWLINE_TOLD_(role, text)
 
 /* CLEWLINE_MATRIX("push(1) pop | push(2) pop"): which calls are made; a column for each thread. Without it, random ones. */
 #define CLEWLINE_MATRIX(text) CLEWLINE_TOLD_(matrix, text)
@@ -76,6 +108,7 @@ void clewline_register_init(void (*init)(void));
 void clewline_register_finish(void (*finish)(void));
 void clewline_register_operation(const char *name, long (*operation)(long, long, long, long), int arguments);
 void clewline_register_matrix(const char *text);
+void clewline_register_role(const char *text);
 void clewline_register_golden(const char *specification);
 void clewline_register_quasi(const char *factors);
 void clewline_register_may_fail(const char *results);

@@ -97,7 +97,7 @@ pub(super) fn run_registered(
     }
     args.quasi = args.quasi.or_else(|| given.quasi.clone());
     if let (None, Some(may_fail)) = (&args.may_fail, &given.may_fail) {
-        args.may_fail = Some(may_fail.parse().map_err(|it| Failure::at("CLEWLINE_MAY_FAIL", it))?);
+        args.may_fail = Some(may_fail.parse().map_err(|it| Failure::at("`CLEWLINE_MAY_FAIL`", it))?);
     }
     run_on(&args, Subject::registered(given)?, journal)
 }

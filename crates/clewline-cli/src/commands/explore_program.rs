@@ -179,6 +179,7 @@ pub(super) fn explore_started(
         spec: offer.spec,
         quasi: offer.quasi,
         may_fail: offer.may_fail,
+        roles: offer.roles,
         racing: Box::new(move || show_places(&points.racing())),
     };
     let explored = explore::run_registered(args, given, journal);

@@ -29,6 +29,8 @@ pub(super) struct Registered {
     pub(super) quasi: Option<String>,
     /// The results that calls may return with no effect, if the arguments name none.
     pub(super) may_fail: Option<String>,
+    /// Which operations one thread calls: `producer: enq`.
+    pub(super) roles: Vec<String>,
     /// The scheduling points that were found so far, as the journal keeps them.
     pub(super) racing: Box<dyn Fn() -> String>,
 }

@@ -36,6 +36,7 @@ pub(super) struct Registration {
     pub(super) golden: Option<String>,
     pub(super) quasi: Option<String>,
     pub(super) may_fail: Option<String>,
+    pub(super) roles: Vec<String>,
     /// The failure outside tasks in this execution.
     failure: Option<String>,
 }
@@ -101,6 +102,11 @@ extern "C" fn clewline_register_quasi(factors: *const c_char) {
 extern "C" fn clewline_register_may_fail(results: *const c_char) {
     check_first(registered().may_fail.is_none(), "`CLEWLINE_MAY_FAIL`");
     registered().may_fail = Some(text(results));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn clewline_register_role(role: *const c_char) {
+    registered().roles.push(text(role));
 }
 
 extern "C" fn fail_at(message: *const c_char, pc: usize) {

@@ -96,13 +96,14 @@ pub(super) fn begin(wanted: &RunOptions) -> Result<(), String> {
 
 /// Lets the driver at the other end of `line` explore `subject`.
 pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
-    let register::Registration { matrices, golden, quasi, may_fail, .. } = register::registered();
+    let register::Registration { matrices, golden, quasi, may_fail, roles, .. } = register::registered();
     let offer = Offer {
         invocations: subject.invocations(),
         matrices: matrices.clone(),
         spec: golden.clone(),
         quasi: quasi.clone(),
         may_fail: may_fail.clone(),
+        roles: roles.clone(),
         is_body,
     };
     let racing = || races::racing().to_vec();

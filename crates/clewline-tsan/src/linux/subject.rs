@@ -29,10 +29,16 @@ const VOID_RESULT: i64 = i64::MIN;
 
 const NONE_RESULT: i64 = i64::MIN + 1;
 
+const TRUE_RESULT: i64 = i64::MIN + 2;
+
+const FALSE_RESULT: i64 = i64::MIN + 3;
+
 fn show(result: i64) -> String {
     match result {
         VOID_RESULT => String::new(),
         NONE_RESULT => "None".to_owned(),
+        TRUE_RESULT => "true".to_owned(),
+        FALSE_RESULT => "false".to_owned(),
         number => number.to_string(),
     }
 }

@@ -44,7 +44,11 @@ pub(super) fn of(args: &Args, subject: &Subject, journal: Option<&Journal>) -> R
     if args.wants_usual_matrices() && !subject.matrices().is_empty() {
         return Ok(Plan { matrices: subject.matrices().to_vec(), ..plan });
     }
-    let entries = entries(args, subject)?.into_iter().map(Entry::new).collect();
+    let entry = |calls: Vec<String>| {
+        let group = calls.first().and_then(|it| subject.role(it));
+        Entry { group, ..Entry::new(calls) }
+    };
+    let entries = entries(args, subject)?.into_iter().map(entry).collect();
     if let Some(most) = args.auto {
         return Ok(Plan { entries, auto: Some(check_columns(most)?), ..plan });
     }
@@ -236,7 +240,7 @@ pub(super) fn next(
     let command = command + &picked;
     if summary.verdict() == "unknown" {
         let command = format!("{command}{}", bounded(None));
-        return beyond_limit(args, summary, &command, &steps).into_iter().collect();
+        return beyond_limit(args, subject, summary, &command, &steps).into_iter().collect();
     }
     let command = command + &steps;
     if scheduler(&args.scheduler).is_some_and(|it| !it.is_exhaustive) {
@@ -264,7 +268,18 @@ fn relaxed(args: &Args, subject: &Subject, finding: &Finding) -> Option<String> 
 }
 
 /// The command that goes beyond the limit that was hit, if a flag does.
-fn beyond_limit(args: &Args, summary: &Summary, command: &str, steps: &str) -> Option<String> {
+fn beyond_limit(
+    args: &Args,
+    subject: &Subject,
+    summary: &Summary,
+    command: &str,
+    steps: &str,
+) -> Option<String> {
+    let is_diverged = summary.reason.as_ref().is_some_and(|it| it.starts_with("uncontrolled nondeterminism"));
+    if is_diverged && subject.racing().is_some() && !command.contains(" --isolate") {
+        // What one execution leaves behind decides the next; then each has its own process.
+        return Some(format!("{command}{steps} --isolate"));
+    }
     let is_late = summary.stopped.is_some() || summary.limit == Some(Limit::Stopped);
     match (&summary.limit, args.timeout) {
         (_, Some(time)) if is_late => {

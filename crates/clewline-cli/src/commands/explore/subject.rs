@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clewline_lab::{FoundExplorable, find_explorable};
 use clewline_methods::line_up::Matrix;
 use clewline_report::render::text::shell_word;
-use clewline_threads::Explorable;
+use clewline_threads::{Explorable, matrix::method};
 
 use crate::commands::{
     registered::{NotSeen, Registered},
@@ -31,6 +31,8 @@ pub(super) struct Subject {
     number: Option<usize>,
     /// Its own matrices.
     matrices: Vec<Matrix>,
+    /// The operations that one thread calls, by the name of its role.
+    roles: Vec<(String, Vec<String>)>,
 }
 
 /// Without the lab no subject is built in.
@@ -65,6 +67,7 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
         is_body: false,
         number: None,
         matrices: Vec::new(),
+        roles: Vec::new(),
     })
 }
 
@@ -72,7 +75,9 @@ impl Subject {
     /// A subject that is not in the table.
     pub(super) fn registered(given: Registered) -> Result<Subject, Failure> {
         let matrices = given.matrices.iter().map(|it| it.parse().map_err(|error| Failure::at(it, error)));
+        let roles = given.roles.iter().map(|it| role(it, &given.explorable.invocations()));
         Ok(Subject {
+            roles: roles.collect::<Result<_, _>>()?,
             matrices: matrices.collect::<Result<_, _>>()?,
             explorable: given.explorable,
             spec: None,
@@ -132,6 +137,12 @@ impl Subject {
         self.racing.as_ref().map(|it| it())
     }
 
+    /// The role of the thread that calls `call`, if only one does.
+    pub(super) fn role(&self, call: &str) -> Option<String> {
+        let calls = |it: &&(String, Vec<String>)| it.1.iter().any(|name| name == method(call));
+        self.roles.iter().find(calls).map(|it| it.0.clone())
+    }
+
     /// Its own matrices.
     pub(super) fn matrices(&self) -> &[Matrix] {
         &self.matrices
@@ -140,5 +151,18 @@ impl Subject {
     /// The default calls of generated matrices.
     pub(super) fn invocations(&self) -> Vec<String> {
         self.explorable.invocations()
+    }
+}
+
+/// Reads `producer: enq, peek`. Each of these operations has to exist.
+fn role(text: &str, known: &[String]) -> Result<(String, Vec<String>), Failure> {
+    let error = |why: String| Failure::at("`CLEWLINE_ROLE`", why);
+    let (name, calls) = text.split_once(':').ok_or_else(|| {
+        error(format!("expected a name and operations, such as `producer: enq`; found `{text}`"))
+    })?;
+    let calls: Vec<String> = calls.split(',').map(|it| it.trim().to_owned()).collect();
+    match calls.iter().find(|it| !known.iter().any(|known| method(known) == it.as_str())) {
+        Some(unknown) => Err(error(format!("no operation is called `{unknown}`"))),
+        None => Ok((name.trim().to_owned(), calls)),
     }
 }
