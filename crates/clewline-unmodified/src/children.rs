@@ -252,6 +252,15 @@ pub(super) fn output_of(command: &mut Command) -> io::Result<Output> {
     }
 }
 
+/// Runs `command`, which prints where this process does.
+///
+/// # Errors
+///
+/// As [`output`].
+pub(super) fn status(command: &mut Command) -> io::Result<ExitStatus> {
+    output_of(command).map(|it| it.status)
+}
+
 fn interrupted() -> io::Error {
     io::Error::other("interrupted")
 }

@@ -17,6 +17,8 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Compiler {
     name: String,
+    /// The compiler of C++, if it is named.
+    cpp: Option<String>,
     kind: CompilerKind,
     /// The wanted flags that it accepts.
     flags: Vec<&'static str>,
@@ -53,7 +55,7 @@ impl Language {
         match file.extension()?.to_str()? {
             "c" => Some(Language::C),
             "cc" | "cpp" | "cxx" | "C" | "c++" => Some(Language::Cpp),
-            "o" | "a" | "so" => Some(Language::Object),
+            "o" | "lo" | "obj" | "a" | "so" => Some(Language::Object),
             _ => None,
         }
     }
@@ -131,13 +133,33 @@ impl Compiler {
                 .extend(LAST_CLANG_FLAGS.iter().filter(|it| probe.accepts(it).is_ok()).copied().flatten());
         }
         let linking = LINKER_FLAGS.to_vec();
-        Ok(Some(Compiler { name: name.to_owned(), kind, flags, last_flags, linking }))
+        Ok(Some(Compiler { name: name.to_owned(), cpp: None, kind, flags, last_flags, linking }))
     }
 
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The same, with another compiler of C++. It has to be of the same kind.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such compiler, or it is of another kind.
+    pub fn with_cpp(self, name: &str) -> Result<Compiler, Error> {
+        let cpp = Compiler::find(Some(name))?;
+        if cpp.kind != self.kind {
+            let message = format!("it is not of the same kind as {}", self.name);
+            return Err(Error::UnfitCompiler { name: name.to_owned(), message });
+        }
+        Ok(Compiler { cpp: Some(name.to_owned()), ..self })
+    }
+
+    /// Whether it is a compiler of C++, by its name.
+    #[must_use]
+    pub fn is_cpp(&self) -> bool {
+        self.name.contains("++")
     }
 
     /// The kind of compiler.
@@ -169,7 +191,7 @@ impl Compiler {
     pub fn command(&self, language: Language) -> Command {
         Command::new(match language {
             Language::C | Language::Object => self.name.clone(),
-            Language::Cpp => cpp_name(&self.name),
+            Language::Cpp => self.cpp.clone().unwrap_or_else(|| cpp_name(&self.name)),
         })
     }
 }
@@ -217,7 +239,8 @@ impl Probe<'_> {
     /// The error is the compiler's message.
     fn accepts<S: AsRef<OsStr>>(&self, flags: &[S]) -> Result<(), String> {
         let mut command = Command::new(self.name);
-        command.arg("-Werror").args(flags).args(["-c", "probe.c", "-o", "probe.o"]);
+        // A compiler of C++ warns of a file in C.
+        command.arg("-Werror").args(flags).args(["-x", "c", "-c", "probe.c", "-o", "probe.o"]);
         match output(command.current_dir(self.scratch.path())) {
             Ok(output) if output.status.success() => Ok(()),
             Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),

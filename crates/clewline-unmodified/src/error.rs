@@ -65,6 +65,10 @@ pub enum Error {
         /// How.
         how: String,
     },
+    /// The compiler refused a command, and has printed why.
+    Refused,
+    /// A program that was linked with TSan's own runtime.
+    OtherRuntime(PathBuf),
     /// Something could not be read, written or started.
     Io {
         /// What.
@@ -145,6 +149,13 @@ impl fmt::Display for Error {
                 f.write_str("time is up before main begins: it starts slowly, or a constructor does not end")
             }
             Error::Killed { how } => write!(f, "the program ended without a verdict: {how}"),
+            Error::Refused => f.write_str("the compiler refused the command"),
+            Error::OtherRuntime(program) => write!(
+                f,
+                "{} contains the runtime of ThreadSanitizer, so it cannot be controlled: build it with `CC=\"clewline cc\"` in place \
+                 of -fsanitize=thread, or link its object files with `clewline cc -o`",
+                program.display()
+            ),
             Error::Io { what, error } => write!(f, "{what}: {error}"),
         }
     }

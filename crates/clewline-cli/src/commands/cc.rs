@@ -1,14 +1,21 @@
 //! `clewline cc`: compiles a test in C or C++, links it with the runtime, and explores it.
 
-use std::{ffi::OsString, fs, path::PathBuf};
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use clewline_report::{OutputFile, render::text::shell_word};
-use clewline_unmodified::{Compiler, Language, Program, RunOptions, Runtime, Sources};
+use clewline_unmodified::{
+    Compiler, Error, Language, Misfit, Program, RunOptions, Runtime, Sources, Stage, drive, misfit,
+    with_response_files,
+};
 
 use super::{
     explore_program::{StartedProgram, explore_only, print_blind_spots},
     output::check_outputs,
-    status::{Failure, Status},
+    status::{Failure, Status, print_note},
 };
 
 /// Compile a test in C or C++, and explore every interleaving of its calls
@@ -39,17 +46,29 @@ Examples:
   clewline cc queue_test.cpp -std=c++20 -DNDEBUG --compiler clang --preemptions 3
   clewline cc quasi_queue.c --quasi deq=?
   clewline cc -o server-test server_test.c server.c           only build, for `clewline run`
+  make CC=\"clewline cc\"                                       a compiler in a build
 
 `clewline explore --help` describes its options; `clewline header` prints clewline.h.
 Exit codes: 0 no violation found, 1 violated, 2 invalid arguments or compile error, 3 unknown.";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let mut words = Words::of(&args.words, args.compiler.clone())?;
-    words.compiler = words.compiler.or_else(|| usual(&std::env::var("CC").unwrap_or_default()));
+    let mut words = Words::of(&with_response_files(&args.words)?, args.compiler.clone())?;
+    words.take_misfits()?;
     check_outputs(words.files.iter().map(PathBuf::as_path), words.output.as_deref())?;
     let runtime = Runtime::find()?;
-    let compiler = Compiler::find(words.compiler.as_deref())?;
+    let compiler = words.find_compiler()?;
     let sources = Sources { files: words.files.clone(), flags: words.flags.clone() };
+    // Without a file, a build asks something: the version of the linker, say.
+    let asks = sources.files.is_empty() && !sources.flags.is_empty() && words.arguments.is_empty();
+    let stage = if asks { Stage::Printed } else { Stage::of(&sources.flags) };
+    if stage != Stage::Program {
+        return match drive(stage, &sources, words.output.as_deref(), &compiler, &runtime) {
+            Ok(()) => Ok(Status::Done),
+            // The compiler has printed why.
+            Err(Error::Refused) => Ok(Status::Failed),
+            Err(error) => Err(error.into()),
+        };
+    }
     let program = Program::build(&sources, &compiler, &runtime)?;
     print_blind_spots(program.blind_spots().all(), &words.arguments)?;
     match &words.output {
@@ -87,7 +106,43 @@ impl Args {
 /// known which of them is the compiler.
 fn usual(named: &str) -> Option<String> {
     let mut words = named.split_whitespace();
-    words.next().filter(|_| words.next().is_none()).map(str::to_owned)
+    let name = words.next().filter(|_| words.next().is_none())?;
+    // A build that calls this command names it there.
+    let is_own = Path::new(name).file_name().is_some_and(|it| it == "clewline");
+    (!is_own).then(|| name.to_owned())
+}
+
+/// Flags of the compiler whose value is the next word.
+const TAKES_VALUE: [&str; 21] = [
+    "-I",
+    "-D",
+    "-U",
+    "-L",
+    "-l",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-x",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-Xlinker",
+    "-Xclang",
+    "-mllvm",
+    "-z",
+    "-T",
+    "-u",
+    "--param",
+];
+
+/// Whether a word is a flag of the compiler. Those with two dashes are few.
+fn is_of_compiler(word: &str) -> bool {
+    const LONG: [&str; 3] = ["--coverage", "--param", "--version"];
+    const LONG_PREFIXES: [&str; 3] = ["--sysroot=", "--print-", "--param="];
+    let is_long = || LONG.contains(&word) || LONG_PREFIXES.iter().any(|it| word.starts_with(it));
+    word.starts_with('-') && (!word.starts_with("--") || is_long())
 }
 
 /// The words of the command line, by kind.
@@ -113,6 +168,12 @@ impl Words {
                 sorted.flags.extend(words.cloned());
                 break;
             }
+            if let Some(file) =
+                text.strip_prefix("-o").filter(|it| !it.is_empty() && !text.starts_with("-ob"))
+            {
+                sorted.output = Some(file.into());
+                continue;
+            }
             if text == "-o" {
                 let file = words.next().ok_or_else(|| Failure::Message("-o: expected a file".to_owned()))?;
                 sorted.output = Some(file.into());
@@ -130,8 +191,11 @@ impl Words {
                 // The name may be that of a file, which is not another source.
                 sorted.arguments.push(word.clone());
                 sorted.arguments.extend(words.next().cloned());
-            } else if text.starts_with('-') && !text.starts_with("--") {
+            } else if is_of_compiler(&text) {
                 sorted.flags.push(word.clone());
+                if TAKES_VALUE.contains(&&*text) {
+                    sorted.flags.extend(words.next().cloned());
+                }
             } else if !text.starts_with('-') && Language::of(word.as_ref()).is_some() {
                 sorted.files.push(word.into());
             } else {
@@ -139,6 +203,36 @@ impl Words {
             }
         }
         Ok(sorted)
+    }
+
+    /// Takes out the flags that do not fit the instrumentation, and says so.
+    fn take_misfits(&mut self) -> Result<(), Failure> {
+        for flag in std::mem::take(&mut self.flags) {
+            match misfit(&flag) {
+                None => self.flags.push(flag),
+                Some(Misfit::Dropped(why)) => {
+                    print_note(format!("{} is left out: {why}", flag.to_string_lossy()));
+                }
+                Some(Misfit::Refused(why)) => return Err(Failure::at(&flag.to_string_lossy(), why)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The compiler that is named, or that the environment names: `CC`, and `CXX` for C++.
+    fn find_compiler(&mut self) -> Result<Compiler, Failure> {
+        let named = |variable: &str| usual(&std::env::var(variable).unwrap_or_default());
+        if let Some(name) = &self.compiler {
+            return Ok(Compiler::find(Some(name))?);
+        }
+        let has_cpp = self.files.iter().any(|it| Language::of(it) == Some(Language::Cpp));
+        let (c, cpp) = (named("CC"), named("CXX").filter(|_| has_cpp));
+        self.compiler = c.clone().or_else(|| cpp.clone());
+        let compiler = Compiler::find(self.compiler.as_deref())?;
+        match cpp.filter(|_| c.is_some()) {
+            Some(cpp) => Ok(compiler.with_cpp(&cpp)?),
+            None => Ok(compiler),
+        }
     }
 
     /// The prefix of the commands in a report.
@@ -151,8 +245,10 @@ impl Words {
         }
         self.files.iter().for_each(|it| add(&it.display().to_string()));
         // Options are appended, so nothing may come after `--`.
+        let mut is_value = false;
         for flag in self.flags.iter().map(|it| it.to_string_lossy()) {
-            let is_plain = flag.starts_with('-') && !flag.starts_with("--");
+            let is_plain = is_value || is_of_compiler(&flag);
+            is_value = !is_value && TAKES_VALUE.contains(&&*flag);
             add(&if is_plain { flag.into_owned() } else { format!("--flag={flag}") });
         }
         command
@@ -189,7 +285,7 @@ mod tests {
         let trusting = sorted(&["a.c", "--trust", "b.o"]);
         assert_eq!((trusting.files, trusting.arguments.len()), (vec![PathBuf::from("a.c")], 2));
         assert_eq!(words.compiler.as_deref(), Some("clang"));
-        let command = "clewline cc --compiler clang a_test.c b.cpp -O2 -DX --flag=--param --flag=n=1";
+        let command = "clewline cc --compiler clang a_test.c b.cpp -O2 -DX --param n=1";
         assert_eq!(words.command(), command);
         // The command of a report parses to the same words.
         let again = sorted(&command.split(' ').skip(2).collect::<Vec<_>>());
@@ -197,9 +293,18 @@ mod tests {
     }
 
     #[test]
+    fn values_of_flags_are_no_files_and_no_options() {
+        let words =
+            sorted(&["-I", "include", "-include", "a.c", "--coverage", "-MF", "a.d", "-oprog", "b.c"]);
+        assert_eq!(words.flags, ["-I", "include", "-include", "a.c", "--coverage", "-MF", "a.d"]);
+        assert_eq!((words.files, words.output), (vec!["b.c".into()], Some("prog".into())));
+        assert!(words.arguments.is_empty());
+    }
+
+    #[test]
     fn the_environment_may_name_a_compiler() {
         assert_eq!(usual(" clang-14 ").as_deref(), Some("clang-14"));
-        assert_eq!([usual(""), usual("ccache gcc")], [None, None]);
+        assert_eq!([usual(""), usual("ccache gcc"), usual("/bin/clewline")], [None, None, None]);
     }
 
     #[test]

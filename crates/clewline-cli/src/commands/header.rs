@@ -1,6 +1,6 @@
 //! `clewline header`: the header with which tests in C and C++ are declared.
 
-use clewline_unmodified::HEADER;
+use clewline_unmodified::{CMAKE_MODULE, HEADER};
 
 use super::{
     output::Stdout,
@@ -11,9 +11,14 @@ use super::{
 ///
 /// `clewline cc` includes it automatically; an editor may need a copy.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    /// Print Clewline.cmake instead, the module of CMake with `clewline_add_test`
+    #[arg(long)]
+    cmake: bool,
+}
 
-pub(super) fn run(_: &Args) -> Result<Status, Failure> {
-    Stdout::new().print(HEADER.as_bytes())?;
+pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let text = if args.cmake { CMAKE_MODULE } else { HEADER };
+    Stdout::new().print(text.as_bytes())?;
     Ok(Status::Done)
 }

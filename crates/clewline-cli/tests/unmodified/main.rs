@@ -13,6 +13,7 @@ mod main_explored;
 mod orders;
 mod points;
 mod program;
+mod projects;
 mod races;
 mod structures;
 mod torn;
