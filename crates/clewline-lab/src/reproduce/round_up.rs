@@ -395,7 +395,7 @@ mod tests {
             let row = Row { program: "", subject, spec, factor: 2, calls: Calls::Shape(2, 2, 4), paper };
             let quick = check_options(Size::Quick);
             let rows = [row];
-            let measured = measure(&rows, Counting::Distinct, &quick, &|_| ());
+            let measured = measure(&rows, Counting::Distinct, &quick, &());
             let census = &measured[0].1;
             assert_eq!((census.serial_histories, census.not_linearizable, census.broken), (6, 0, 0));
             // 2 T(4, 2) for each sequentialization.
