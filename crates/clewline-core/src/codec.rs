@@ -8,6 +8,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
+    recording::RawCall,
     sampling::CallSampler,
     specification::Specification,
     value::{Value, Values},
@@ -52,6 +53,21 @@ pub trait Codec: Specification + Sized {
     /// history can be checked before the history is complete.
     fn is_stable_under_new_values(&self, _values: &Values) -> bool {
         true
+    }
+
+    /// The calls that bring a fresh object into the state `initial`, each of which returns true or
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// If `initial` is no state of the object.
+    fn initial_calls(&self, values: &mut Values, initial: Value) -> Result<Vec<RawCall>, CodecError> {
+        Err(CodecError::value(
+            "the initial state",
+            "none, which this specification does not take",
+            values,
+            initial,
+        ))
     }
 
     /// Sets the table of values of the history that follows, and the value that a missing key reads

@@ -6,6 +6,7 @@ use crate::{
     codec::{Codec, CodecError, Encoded},
     history::{History, Span},
     id::{ObjectId, OperationId, ProcessId},
+    initial::with_initial,
     may_fail::MayFail,
     problem::{Problem, Show},
     recording::{Names, RawCall, RawHistory, Recording},
@@ -161,7 +162,13 @@ where
 {
     fn load(&self, mut recording: Recording) -> Result<Box<dyn ErasedHistory>, LoadError> {
         recording.adopt_all();
-        let Recording { history, values, names, missing } = recording;
+        let at_start = |error| LoadError { line: 1, error };
+        let mut initial = 0;
+        if let Some(state) = recording.initial {
+            let calls = self.initial_calls(&mut recording.values, state).map_err(at_start)?;
+            (recording, initial) = with_initial(recording, &calls);
+        }
+        let Recording { history, values, names, missing, .. } = recording;
         let values = Arc::new(values);
         let mut specification = self.clone();
         specification.bind(&values, missing);
@@ -180,6 +187,10 @@ where
             };
             read().map_err(|error| LoadError { line: names.line(sources[id.index()] as usize), error })
         })?;
+        if !is_reached(&specification, &history, initial) {
+            let why = "the initial state: expected a state of the object, found one that it cannot reach";
+            return Err(at_start(CodecError(why.to_owned())));
+        }
         Ok(Box::new(TypedHistory { missing, ..TypedHistory::new(specification, history, names, values) }))
     }
 
@@ -194,6 +205,19 @@ where
     fn name(&self) -> Option<String> {
         Codec::name(self)
     }
+}
+
+/// Whether the first `count` operations, those of an initial state, are allowed in their order.
+fn is_reached<S: Specification>(
+    specification: &S,
+    history: &History<S::Call, S::Return>,
+    count: usize,
+) -> bool {
+    // All objects begin alike.
+    let of_one = history.operations().take(count).filter(|it| it.object == ObjectId(0));
+    let mut states = vec![specification.initial()];
+    of_one.for_each(|it| specification.advance(&mut states, it.call, it.ret));
+    !states.is_empty()
 }
 
 pub(super) struct TypedHistory<S: Specification> {

@@ -20,6 +20,7 @@ mod dead_end;
 mod erased;
 mod history;
 mod id;
+mod initial;
 mod intern;
 mod label;
 mod may_fail;

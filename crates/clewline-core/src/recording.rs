@@ -31,23 +31,27 @@ pub struct Recording {
     /// The value that a key of a map has before it is written: nil, or the value that the format
     /// specifies.
     pub missing: Value,
+    /// The state of each object before the first operation, if it is not the usual one: a value
+    /// that [`Codec::initial_calls`](crate::Codec::initial_calls) understands.
+    pub initial: Option<Value>,
 }
 
 impl Recording {
     /// A recording without names: everything is identified by its number.
     #[must_use]
     pub fn new(history: RawHistory, values: Values, names: Names) -> Self {
-        Recording { history, values, names, missing: Value::NIL }
+        Recording { history, values, names, missing: Value::NIL, initial: None }
     }
 
     /// Moves into its table whatever values need no table, so that equal contents have equal words.
     pub(crate) fn adopt_all(&mut self) {
-        let Recording { history, values, missing, .. } = self;
+        let Recording { history, values, missing, initial, .. } = self;
         for raw in history.calls.iter_mut().filter(|it| it.method.is_shared() || it.arg.is_shared()) {
             *raw = RawCall { method: values.adopt(raw.method), arg: values.adopt(raw.arg) };
         }
         history.rets.iter_mut().flatten().for_each(|it| *it = values.adopt(*it));
         *missing = values.adopt(*missing);
+        *initial = initial.map(|it| values.adopt(it));
     }
 }
 
@@ -62,7 +66,7 @@ pub struct Names {
     /// without one ([`Value::ABSENT`]) is identified by its line.
     pub ids: Option<Vec<Value>>,
     /// The line, from 1, of each source position (an operation or an event); none if position `i`
-    /// is on line `i + 1`.
+    /// is on line `i + 1`. An operation of an initial state is on line 0.
     pub lines: Option<Vec<u32>>,
     /// The times of calls and returns by the clock of the source; `None` if the source does not
     /// give all of them, or they were not requested.
@@ -168,7 +172,7 @@ impl Names {
     #[must_use]
     pub fn id(&self, source: usize) -> Value {
         let own = self.ids.as_ref().and_then(|it| it.get(source).copied());
-        own.filter(|it| !it.is_absent()).unwrap_or_else(|| Value::from(self.line(source) - 1))
+        own.filter(|it| !it.is_absent()).unwrap_or_else(|| Value::from(self.line(source).saturating_sub(1)))
     }
 
     /// The external id of an operation of `history`.

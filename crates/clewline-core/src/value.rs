@@ -111,6 +111,12 @@ impl Values {
         self.find_datum(Datum::Text(text))
     }
 
+    /// The value of the symbol `name`, given without its colon, if it is in the table.
+    #[must_use]
+    pub fn find_symbol(&self, name: &str) -> Option<Value> {
+        self.find_datum(Datum::Symbol(name))
+    }
+
     /// The value of this table with the contents of `value`, a value that needs no table.
     #[must_use]
     pub fn find(&self, value: Value) -> Option<Value> {

@@ -147,7 +147,8 @@ pub(crate) fn with_null_missing(recording: &Recording) -> Result<Cow<'_, Recordi
         Ok(history) => history,
         Err(never) => match never {},
     };
-    Ok(Cow::Owned(Recording::new(history, values, names)))
+    let initial = recording.initial;
+    Ok(Cow::Owned(Recording { initial, ..Recording::new(history, values, names) }))
 }
 
 /// The name of the process of `id`: its number, if it has no name.

@@ -140,6 +140,8 @@ impl Default for ReadOptions<'_> {
 pub struct Circumstances {
     /// By how much the clocks of two processes may differ, in units of the file's times.
     pub skew: i64,
+    /// The state of each object before the first operation: JSON, or else a text.
+    pub initial: Option<String>,
     /// The names of columns or attributes.
     #[cfg(feature = "files")]
     pub mapping: Mapping,

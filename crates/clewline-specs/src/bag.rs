@@ -141,4 +141,4 @@ impl Specification for Bag {
     }
 }
 
-codec!(Bag, name: |_| ENTRY.name.to_owned(), result: |_, call| call.result_kind(), sample: Call::sample);
+codec!(Bag, name: |_| ENTRY.name.to_owned(), result: |_, call| call.result_kind(), sample: Call::sample, state: |_, values, initial| crate::operation::initial::elements(values, "add", initial));

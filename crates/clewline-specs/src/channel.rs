@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use clewline_core::{
-    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, Role,
-    Value, Values,
+    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, RawCall,
+    Role, Value, Values,
 };
 
 use crate::{
@@ -178,6 +178,10 @@ impl Codec for Channel {
 
     fn write_call(&self, call: &Call) -> (&'static str, Encoded) {
         call.write()
+    }
+
+    fn initial_calls(&self, values: &mut Values, initial: Value) -> Result<Vec<RawCall>, CodecError> {
+        crate::operation::initial::elements(values, "send", initial)
     }
 
     fn write_return(&self, call: &Call, ret: &Return) -> Encoded {

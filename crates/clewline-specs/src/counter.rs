@@ -1,8 +1,8 @@
 //! A 64-bit counter, which wraps around as machine integers do.
 
 use clewline_core::{
-    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, Role,
-    Value, Values,
+    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, RawCall,
+    Role, Value, Values,
 };
 
 use crate::{
@@ -155,6 +155,12 @@ impl Codec for Counter {
 
     fn write_call(&self, call: &Call) -> (&'static str, Encoded) {
         call.write()
+    }
+
+    fn initial_calls(&self, values: &mut Values, initial: Value) -> Result<Vec<RawCall>, CodecError> {
+        let sum = crate::operation::initial::integer(values, initial)?;
+        let more = values.int(sum.wrapping_sub(self.initial));
+        crate::operation::initial::value(values, "add", more)
     }
 
     fn write_return(&self, call: &Call, ret: &Return) -> Encoded {

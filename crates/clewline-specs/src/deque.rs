@@ -135,4 +135,4 @@ impl Deterministic for Deque {
     }
 }
 
-codec!(Deque, name: |it| it.capacity.name_with(ENTRY.name), result: |it, call| call.result_kind().within(it.capacity), sample: Call::sample);
+codec!(Deque, name: |it| it.capacity.name_with(ENTRY.name), result: |it, call| call.result_kind().within(it.capacity), sample: Call::sample, state: |_, values, initial| crate::operation::initial::elements(values, "push-back", initial));

@@ -45,6 +45,7 @@ pub mod counter;
 pub mod deque;
 mod entry;
 mod find;
+pub mod full_set;
 pub mod map;
 pub mod min_priority_queue;
 pub mod multiset;
@@ -94,6 +95,7 @@ catalog![
     channel,
     counter,
     deque,
+    full_set,
     map,
     min_priority_queue,
     multiset,

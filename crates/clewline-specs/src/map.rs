@@ -20,8 +20,8 @@ use std::{
 };
 
 use clewline_core::{
-    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, Role,
-    Value, Values,
+    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, RawCall,
+    Role, Value, Values,
 };
 
 use crate::{
@@ -383,6 +383,10 @@ impl Codec for Map {
 
     fn write_call(&self, call: &Call) -> (&'static str, Encoded) {
         call.write()
+    }
+
+    fn initial_calls(&self, values: &mut Values, initial: Value) -> Result<Vec<RawCall>, CodecError> {
+        crate::operation::initial::elements(values, "put", initial)
     }
 
     fn write_return(&self, call: &Call, ret: &Content) -> Encoded {

@@ -107,7 +107,7 @@ impl Deterministic for Multiset {
     }
 }
 
-codec!(Multiset, name: |_| ENTRY.name.to_owned(), result: |_, call| result_kind(call), sample: Call::sample);
+codec!(Multiset, name: |_| ENTRY.name.to_owned(), result: |_, call| result_kind(call), sample: Call::sample, state: |_, values, initial| crate::operation::initial::elements(values, "add", initial));
 
 /// A multiset always has room for one more copy.
 fn result_kind(call: &Call) -> ResultKind {

@@ -98,5 +98,9 @@ codec!(
     Mutex,
     name: |_| ENTRY.name.to_owned(),
     result: |_, call| call.result_kind(),
-    sample: |sampler| if sampler.turn().is_multiple_of(2) { Call::Lock } else { Call::Unlock }
+    sample: |sampler| if sampler.turn().is_multiple_of(2) { Call::Lock } else { Call::Unlock },
+    state: |_, values, initial| {
+        let is_held = crate::operation::initial::truth(values, initial)?;
+        Ok(crate::operation::initial::times(values, "lock", usize::from(is_held)))
+    }
 );

@@ -1,8 +1,8 @@
 //! A priority queue of integers: the greatest or the least is removed first.
 
 use clewline_core::{
-    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, Role,
-    Value, Values,
+    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, RawCall,
+    Role, Value, Values,
 };
 
 use crate::{
@@ -177,6 +177,10 @@ impl Codec for PriorityQueue {
 
     fn write_call(&self, call: &Call) -> (&'static str, Encoded) {
         call.write()
+    }
+
+    fn initial_calls(&self, values: &mut Values, initial: Value) -> Result<Vec<RawCall>, CodecError> {
+        crate::operation::initial::elements(values, "add", initial)
     }
 
     fn write_return(&self, call: &Call, ret: &Return) -> Encoded {

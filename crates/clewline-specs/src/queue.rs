@@ -124,4 +124,4 @@ impl Deterministic for Queue {
     }
 }
 
-codec!(Queue, name: |it| it.capacity.name_with(ENTRY.name), result: |it, call| call.result_kind().within(it.capacity), sample: Call::sample);
+codec!(Queue, name: |it| it.capacity.name_with(ENTRY.name), result: |it, call| call.result_kind().within(it.capacity), sample: Call::sample, state: |_, values, initial| crate::operation::initial::elements(values, "enq", initial));

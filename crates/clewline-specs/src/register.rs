@@ -112,5 +112,6 @@ codec!(
     name: |it| name_with_value(ENTRY.name, it.initial, Value::NIL),
     result: |_, call| call.result_kind(),
     sample: Call::sample,
+    state: |_, values, initial| crate::operation::initial::value(values, "write", initial),
     initial: initial
 );

@@ -17,7 +17,8 @@
 use std::{collections::VecDeque, fmt::Debug, hash::Hash};
 
 use clewline_core::{
-    CallSampler, Codec, CodecError, Encoded, Footprint, ObjectKind, Role, Specification, Value, Values,
+    CallSampler, Codec, CodecError, Encoded, Footprint, ObjectKind, RawCall, Role, Specification, Value,
+    Values,
 };
 
 pub use crate::collection_op::CollectionOp;
@@ -312,6 +313,10 @@ impl<P: Ordered> Codec for Relaxed<P> {
 
     fn write_call(&self, call: &P::Call) -> (&'static str, Encoded) {
         self.plain.write_call(call)
+    }
+
+    fn initial_calls(&self, values: &mut Values, initial: Value) -> Result<Vec<RawCall>, CodecError> {
+        self.plain.initial_calls(values, initial)
     }
 
     fn write_return(&self, call: &P::Call, ret: &P::Return) -> Encoded {

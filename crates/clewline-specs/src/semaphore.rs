@@ -91,5 +91,11 @@ codec!(
     Semaphore,
     name: |it| format!("{}:{}", ENTRY.name, it.permits),
     result: |_, call| call.result_kind(),
-    sample: |sampler| if sampler.turn().is_multiple_of(2) { Call::Release } else { Call::Acquire }
+    sample: |sampler| if sampler.turn().is_multiple_of(2) { Call::Release } else { Call::Acquire },
+    state: |it, values, initial| {
+        let permits = crate::operation::initial::integer(values, initial)?;
+        let more = permits.saturating_sub(it.permits as i64);
+        let method = if more < 0 { "acquire" } else { "release" };
+        Ok(crate::operation::initial::times(values, method, more.unsigned_abs() as usize))
+    }
 );

@@ -114,4 +114,4 @@ impl Deterministic for Set {
     }
 }
 
-codec!(Set, name: |_| ENTRY.name.to_owned(), result: |_, call| call.result_kind(), sample: Call::sample);
+codec!(Set, name: |_| ENTRY.name.to_owned(), result: |_, call| call.result_kind(), sample: Call::sample, state: |_, values, initial| crate::operation::initial::elements(values, "add", initial));

@@ -121,4 +121,4 @@ impl Deterministic for Stack {
     }
 }
 
-codec!(Stack, name: |it| it.capacity.name_with(ENTRY.name), result: |it, call| call.result_kind().within(it.capacity), sample: Call::sample);
+codec!(Stack, name: |it| it.capacity.name_with(ENTRY.name), result: |it, call| call.result_kind().within(it.capacity), sample: Call::sample, state: |_, values, initial| crate::operation::initial::elements(values, "push", initial));

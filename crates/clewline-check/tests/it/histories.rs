@@ -186,11 +186,11 @@ pub(crate) fn random_history(spec: &str, seed: u64) -> Box<dyn ErasedHistory> {
 
 /// Gives one operation another result, or makes it do what another operation did.
 fn change_an_operation(recording: Recording, random: &mut Random) -> Recording {
-    let Recording { history, values, names, missing } = recording;
+    let Recording { history, values, names, missing, initial } = recording;
     let actions: Vec<(RawCall, Value)> =
         history.operations().filter_map(|it| Some((*it.call, *it.ret?))).collect();
     if actions.is_empty() {
-        return Recording { history, values, names, missing };
+        return Recording { history, values, names, missing, initial };
     }
     let extra = [Value::NIL, Value::TRUE, Value::FALSE, Value::from(0), Value::from(1)];
     let (other_call, other_ret) = actions[random.below(actions.len())];
@@ -205,7 +205,7 @@ fn change_an_operation(recording: Recording, random: &mut Random) -> Recording {
             (ret, _) => (call, ret),
         })
     });
-    Recording { history: history.unwrap(), values, names, missing }
+    Recording { history: history.unwrap(), values, names, missing, initial }
 }
 
 /// A history of these actions, called in this order, that return at random times. A pending one has

@@ -100,7 +100,7 @@ fn shapes(spec: &str, methods: &[&str]) -> Vec<(&'static str, Recording)> {
 
 /// With the results of two operations of one method exchanged, if there are such.
 fn exchanged(recording: Recording) -> Recording {
-    let Recording { history, values, names, missing } = recording;
+    let Recording { history, values, names, missing, .. } = recording;
     let ids = || history.operations().enumerate().map(|(at, it)| (at, *it.call, it.ret.copied()));
     let late = ids().filter(|it| it.2.is_some_and(|ret| !ret.is_absent())).nth(history.len() / 2);
     let early =
@@ -114,7 +114,7 @@ fn exchanged(recording: Recording) -> Recording {
             _ => (call, ret),
         })
     });
-    Recording { history: history.unwrap(), values, names, missing }
+    Recording { missing, ..Recording::new(history.unwrap(), values, names) }
 }
 
 /// A phase of a check, and its name.

@@ -171,20 +171,20 @@ mod counters {
 
     /// Gives one read the sum of another.
     fn with_another_sum(recording: Recording, random: &mut Random) -> Recording {
-        let Recording { history, values, names, missing } = recording;
+        let Recording { history, values, names, missing, .. } = recording;
         let sums: Vec<(usize, Value)> = history
             .operations()
             .filter_map(|it| Some((it.id.index(), it.ret.copied().filter(|it| !it.is_absent())?)))
             .collect();
         if sums.is_empty() {
-            return Recording { history, values, names, missing };
+            return Recording { missing, ..Recording::new(history, values, names) };
         }
         let (changed, _) = sums[random.below(sums.len())];
         let (_, sum) = sums[random.below(sums.len())];
         let history = history.try_map(|id, call, ret| {
             Ok::<_, ()>((call, ret.map(|ret| if id.index() == changed { sum } else { ret })))
         });
-        Recording { history: history.unwrap(), values, names, missing }
+        Recording { missing, ..Recording::new(history.unwrap(), values, names) }
     }
 
     /// Operations that are not among these come too late, or would not help if they took effect at

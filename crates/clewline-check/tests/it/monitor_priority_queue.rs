@@ -257,7 +257,7 @@ fn random_history(spec: &str, seed: u64, operations: usize) -> Box<dyn ErasedHis
 
 /// Exchanges the results of two operations, or lets one return *empty*.
 fn with_another_result(recording: Recording, random: &mut Random) -> Recording {
-    let Recording { history, values, names, missing } = recording;
+    let Recording { history, values, names, missing, .. } = recording;
     let is_found = |ret: Option<&Value>| ret.is_some_and(|it| !it.is_absent());
     let found: Vec<(usize, Value)> = history
         .operations()
@@ -265,7 +265,7 @@ fn with_another_result(recording: Recording, random: &mut Random) -> Recording {
         .map(|it| (it.id.index(), *it.ret.unwrap()))
         .collect();
     if found.is_empty() {
-        return Recording { history, values, names, missing };
+        return Recording { missing, ..Recording::new(history, values, names) };
     }
     let (one, other) = (found[random.below(found.len())], found[random.below(found.len())]);
     let nothing = (random.below(5) == 0).then_some(Value::NIL);
@@ -276,7 +276,7 @@ fn with_another_result(recording: Recording, random: &mut Random) -> Recording {
             ret => (call, ret),
         })
     });
-    Recording { history: history.unwrap(), values, names, missing }
+    Recording { missing, ..Recording::new(history.unwrap(), values, names) }
 }
 
 #[test]

@@ -390,7 +390,7 @@ fn nearly_right(spec: &str, values: ValueDomain, seed: u64) -> Box<dyn ErasedHis
         ..GeneratorConfig::default()
     };
     let catalogued = find(spec).unwrap();
-    let Recording { mut history, values, names, missing } = catalogued.generate(&plan);
+    let Recording { mut history, values, names, missing, .. } = catalogued.generate(&plan);
     for _ in 0..random.below(3) {
         let has_result = |call: &RawCall| call.arg.is_absent();
         let results: Vec<(OperationId, Value)> = history
@@ -414,7 +414,7 @@ fn nearly_right(spec: &str, values: ValueDomain, seed: u64) -> Box<dyn ErasedHis
         });
         history = changed.unwrap();
     }
-    catalogued.load(Recording { history, values, names, missing }).unwrap()
+    catalogued.load(Recording { missing, ..Recording::new(history, values, names) }).unwrap()
 }
 
 #[test]

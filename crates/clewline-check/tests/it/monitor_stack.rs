@@ -278,7 +278,7 @@ fn random_distinct(seed: u64) -> Box<dyn ErasedHistory> {
         ..GeneratorConfig::default()
     };
     let catalogued = find("stack").unwrap();
-    let Recording { mut history, values, names, missing } = catalogued.generate(&plan);
+    let Recording { mut history, values, names, missing, .. } = catalogued.generate(&plan);
     for _ in 0..random.below(4) {
         let results: Vec<Option<Value>> =
             history.operations().map(|it| it.ret.copied().filter(|ret| !ret.is_absent())).collect();
@@ -299,7 +299,7 @@ fn random_distinct(seed: u64) -> Box<dyn ErasedHistory> {
         });
         history = swapped.unwrap();
     }
-    catalogued.load(Recording { history, values, names, missing }).unwrap()
+    catalogued.load(Recording { missing, ..Recording::new(history, values, names) }).unwrap()
 }
 
 #[test]

@@ -128,7 +128,7 @@ pub(crate) fn generated_of(
     swaps: usize,
 ) -> Box<dyn ErasedHistory> {
     let specification = find(specification).unwrap();
-    let Recording { history, values, names, missing } = specification.generate(plan);
+    let Recording { history, values, names, missing, .. } = specification.generate(plan);
     let mut results: Vec<_> = history.operations().map(|it| it.ret.copied()).collect();
     let mut random = Random::new(plan.seed ^ 77);
     // Those that found something, or nothing; adding returns nothing or a truth value.
@@ -140,7 +140,7 @@ pub(crate) fn generated_of(
         results.swap(deqs[place], deqs[near]);
     }
     let history = history.try_map(|id, call, _| Ok::<_, ()>((call, results[id.index()]))).unwrap();
-    specification.load(Recording { history, values, names, missing }).unwrap()
+    specification.load(Recording { missing, ..Recording::new(history, values, names) }).unwrap()
 }
 
 /// Enqs, and deqs for the rest of a hundred.

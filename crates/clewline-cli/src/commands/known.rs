@@ -12,10 +12,17 @@ pub(super) struct KnownFlags {
     /// Maximum difference between the clocks of two processes: 2ms, or a number of ticks
     ///
     /// Each operation may have been called earlier and have returned later by this much. A duration
-    /// (ns, us, ms, s) is for files whose times are nanoseconds, as those of etcd and OpenTelemetry;
+    /// (ns, us, ms, s) is for times in nanoseconds, as those of etcd and OpenTelemetry;
     /// a number without a unit is one of the units of the file's times.
     #[arg(long, value_name = "SKEW", default_value = "0", hide_default_value = true)]
     skew: Skew,
+
+    /// State of each object before the first operation: JSON, a text, or @FILE
+    ///
+    /// A value (register), a number (counter, semaphore), true (a mutex that is held), the list of
+    /// its elements (queue, stack, set, …), or an object of keys and values (map).
+    #[arg(long, value_name = "STATE", allow_hyphen_values = true)]
+    initial: Option<String>,
 
     /// File with the names of the columns (csv) or attributes (otlp) that make an operation
     ///
@@ -32,6 +39,9 @@ impl KnownFlags {
         if self.skew.0 != 0 {
             flags.push_str(&format!(" --skew {}", self.skew.0));
         }
+        if let Some(initial) = &self.initial {
+            flags.push_str(&format!(" --initial {}", shell_word(initial)));
+        }
         if let Some(path) = &self.mapping {
             flags.push_str(&format!(" --mapping {}", shell_word(&path.display().to_string())));
         }
@@ -42,6 +52,11 @@ impl KnownFlags {
     pub(super) fn circumstances(&self) -> Result<Circumstances, Failure> {
         let mut known = Circumstances::default();
         known.skew = self.skew.0;
+        known.initial = match self.initial.as_deref().map(|it| (it, it.strip_prefix('@'))) {
+            Some((_, Some(path))) => Some(fs::read_to_string(path).map_err(|it| Failure::at(path, it))?),
+            Some((given, None)) => Some(given.to_owned()),
+            None => None,
+        };
         if let Some(path) = &self.mapping {
             let name = path.display().to_string();
             let text = fs::read_to_string(path).map_err(|it| Failure::at(&name, it))?;

@@ -114,6 +114,10 @@ pub(super) fn format_names() -> String {
 
 /// Writes `recording` to `path`, or to standard output.
 pub(super) fn write(recording: &Recording, format: &dyn Format, path: &Path) -> Result<(), Failure> {
+    if recording.initial.is_some() && format.name() != "jsonl" {
+        let error = WriteError::CannotHold("only JSON lines can hold an initial state".to_owned());
+        return Err(Failure::Message(cannot(format, &error)));
+    }
     if path.as_os_str() == DASH {
         let mut out = BufWriter::new(UntilInterrupted(io::stdout().lock()));
         return match format.write(recording, &mut out).and_then(|()| Ok(out.flush()?)) {

@@ -125,7 +125,7 @@ impl<'r> MutationPoints<'r> {
     }
 
     fn replay(&self, change: &Change, events: &[(OperationId, End)]) -> Option<Recording> {
-        let Recording { history, values, names, missing } = self.recording;
+        let Recording { history, values, names, missing, .. } = self.recording;
         let mut values = values.clone();
         let new_results = change.results(&mut values);
         let mut log: EventLog<RawCall, Value> = EventLog::new();
@@ -152,7 +152,7 @@ impl<'r> MutationPoints<'r> {
         }
         // Positions may have moved: operations are known by their new ones.
         let names = Names { ids: None, lines: None, times: None, notes: Vec::new(), ..names.clone() };
-        Some(Recording { history: log.finish(), values, names, missing: *missing })
+        Some(Recording { missing: *missing, ..Recording::new(log.finish(), values, names) })
     }
 }
 

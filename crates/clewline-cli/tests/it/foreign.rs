@@ -92,3 +92,78 @@ fn clocks_that_may_differ_are_no_evidence_of_an_order() {
     assert_eq!([check("0"), check("300us"), check("1ms"), check("1000000")], [1, 1, 0, 0]);
     assert_eq!(clewline(&folder, &["check", "-", "--spec", "register", "--skew", "-3"], &text).code, 2);
 }
+
+/// A specification, an initial state, and an operation that is right in that state alone.
+const STATES: &[(&str, &str, &str)] = &[
+    ("register", "7", r#""op": "read", "ret": 7"#),
+    ("register", "seven", r#""op": "read", "ret": "seven""#),
+    ("cas-register", "[1, 2]", r#""op": "cas", "arg": [[1, 2], 3], "ret": true"#),
+    ("counter", "-3", r#""op": "read", "ret": -3"#),
+    ("map", r#"{"k": 1, "l": 2}"#, r#""op": "remove", "arg": "l", "ret": 2"#),
+    ("set", "[1, 2]", r#""op": "remove", "arg": 2, "ret": true"#),
+    ("queue", "[1, 2]", r#""op": "deq", "ret": 1"#),
+    ("queue:2", "[1, 2]", r#""op": "enq", "arg": 3, "ret": false"#),
+    ("stack", "[1, 2]", r#""op": "pop", "ret": 2"#),
+    ("deque", "[1, 2]", r#""op": "pop-front", "ret": 1"#),
+    ("priority-queue", "[1, 3, 2]", r#""op": "poll", "ret": 3"#),
+    ("min-priority-queue", "[4, 3]", r#""op": "poll", "ret": 3"#),
+    ("bag", "[1, 1]", r#""op": "take", "ret": 1"#),
+    ("multiset", "[1, 1]", r#""op": "remove", "arg": 1, "ret": true"#),
+    ("channel", "[5]", r#""op": "recv", "ret": 5"#),
+    ("quasi-queue:1", "[1, 2]", r#""op": "deq", "ret": 2"#),
+    ("semaphore:0", "1", r#""op": "acquire""#),
+    ("mutex", "true", r#""op": "unlock""#),
+];
+
+#[test]
+fn every_specification_takes_an_initial_state() {
+    let folder = Folder::new("initial");
+    for (spec, state, operation) in STATES {
+        let line =
+            format!("{{\"process\": 1, \"object\": \"x\", {operation}, \"call\": 1, \"return\": 2}}\n");
+        // Each object is in that state.
+        let line =
+            format!("{line}{}", line.replace("\"x\"", "\"y\"").replace("process\": 1", "process\": 2"));
+        for algorithm in ["auto", "oracle"] {
+            let check = |flags: &[&str], text: &str| {
+                let args = [&["check", "-", "--spec", spec, "--algorithm", algorithm], flags].concat();
+                clewline(&folder, &args, text)
+            };
+            let given = check(&["--initial", state], &line);
+            assert_eq!(given.code, 0, "{spec} {algorithm}: {given:?}");
+            let usual = check(&[], &line);
+            assert_eq!(usual.code, 1, "{spec} {algorithm}: {usual:?}");
+            if state.parse::<i64>().is_ok() || state.starts_with(['[', '{']) {
+                let first = check(&[], &format!("{{\"initial\": {state}}}\n{line}"));
+                assert_eq!(first.code, 0, "{spec} {algorithm}: {first:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_initial_state_is_in_the_counterexample_and_must_be_one_of_the_object() {
+    let folder = Folder::new("initial-shown").with("state.json", r#"{"k": 1}"#);
+    let line = r#"{"process": 1, "op": "get", "arg": "k", "ret": null, "call": 1, "return": 2}"#;
+    let check = |spec: &str, state: &str| {
+        clewline(&folder, &["check", "-", "--spec", spec, "--initial", state], line)
+    };
+    let ran = check("map", "@state.json");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.contains("put(\"k\", 1)") && ran.stdout.contains("initial"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("line 1."), "{}", ran.stdout);
+    let error = |spec: &str, state: &str| {
+        let line = line.replace("\"get\", \"arg\": \"k\"", "\"deq\"");
+        let ran = clewline(&folder, &["check", "-", "--spec", spec, "--initial", state], &line);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        ran.stderr
+    };
+    assert!(error("counter", "x").contains("the initial state: expected an integer of 64 bits, found \"x\""));
+    assert!(error("queue", "3").contains("the initial state: expected the list of its elements, found 3"));
+    assert!(
+        error("queue:1", "[1, 2]").contains("found one that it cannot reach"),
+        "{}",
+        error("queue:1", "[1, 2]")
+    );
+    assert!(error("map", "{").contains("the initial state: expected"));
+}

@@ -420,7 +420,9 @@ impl Check {
         };
         let format = self.format_of(name, &head)?;
         let mut input = io::Cursor::new(head).chain(input);
-        let is_streamed = format.name() == "jsonl" && self.circumstances.skew == 0 && self.may_fail.is_empty();
+        let Circumstances { skew, initial, .. } = &*self.circumstances;
+        let is_plain = *skew == 0 && initial.is_none() && self.may_fail.is_empty();
+        let is_streamed = format.name() == "jsonl" && is_plain;
         if !is_streamed || !matches!(self.algorithm, Algorithm::Auto) {
             let judged = self.judge_whole(name, input, &*object, &options)?;
             return Ok(reported(judged));

@@ -30,7 +30,10 @@ use std::{fmt, io::Read, path::Path, str::FromStr};
 
 use clewline_core::{Names, ParseError, Recording, Table};
 
-use crate::{Format, ReadError, ReadOptions, text::shown_in_one_line};
+use crate::{
+    Format, ReadError, ReadOptions,
+    text::{Sink, json::initial_state, shown_in_one_line},
+};
 
 #[cfg(feature = "files")]
 const BUILT_IN: &[&dyn Format] = &[
@@ -72,7 +75,20 @@ pub fn read(
         let why = format!("the order of events in the format `{name}` is that of the file: there is no skew");
         return Err(ReadError::in_line(1, why));
     }
-    let recording = format.read(input, options)?;
+    let mut recording = format.read(input, options)?;
+    if let Some(initial) = &options.circumstances.initial {
+        if recording.initial.is_some() {
+            let why = "expected one initial state, found one in the file and one that was given";
+            return Err(ReadError::in_line(1, why.to_owned()));
+        }
+        let mut sink = Sink::default();
+        sink.values = std::mem::take(&mut recording.values);
+        let state = initial_state(initial, &mut sink);
+        recording.values = sink.values;
+        let state =
+            state.map_err(|it| ReadError::in_line(1, format!("the initial state: {}", it.message)))?;
+        recording.initial = Some(state);
+    }
     // A process has a name also if all its operations failed.
     if recording.history.is_empty() && recording.names.processes.is_empty() {
         return Err(no_operation(&recording.names));

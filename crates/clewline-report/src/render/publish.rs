@@ -42,7 +42,7 @@ impl Publish for CheckedHistory<'_> {
             Verdict::Violated(violation) => violation.counterexample.last(),
             Verdict::Holds(_) | Verdict::Unknown(_) => None,
         };
-        let line = line.map(|&it| self.case.names().line(self.case.source(it)));
+        let line = line.map(|&it| self.case.names().line(self.case.source(it))).filter(|it| *it != 0);
         Entry {
             work: Some(self.operations() as u64),
             algorithm: self.algorithm.to_owned(),

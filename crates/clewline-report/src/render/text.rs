@@ -260,8 +260,11 @@ pub fn line_numbers(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> 
     let mut lines: Vec<usize> = operations.iter().map(|&it| names.line(judged.case.source(it))).collect();
     lines.sort_unstable();
     lines.dedup();
+    // Operations of an initial state are on no line.
+    lines.retain(|it| *it != 0);
     let shown: Vec<String> = lines.iter().take(LINES_SHOWN_MAX).map(usize::to_string).collect();
     match lines.len() {
+        0 => "no line: the initial state".to_owned(),
         1 => format!("line {}", shown.join("")),
         2..=LINES_SHOWN_MAX => format!("lines {}", shown.join(", ")),
         n => format!("lines {} and {} more", shown.join(", "), n - shown.len()),

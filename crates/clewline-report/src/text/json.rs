@@ -17,6 +17,21 @@ pub(crate) use self::write::write;
 pub(crate) use super::quoted::write_text;
 use super::{NESTING_DEPTH_MAX, Sink, TextError, number};
 
+/// The initial state that `text` is: an object is the list of its members, each a name and a value.
+///
+/// # Errors
+///
+/// If it is no JSON, and no plain text either.
+pub(crate) fn initial_state(text: &str, sink: &mut Sink) -> Result<Value, TextError> {
+    let mut json = Json::new(text);
+    match json.state(sink) {
+        Ok(state) if json.peek().is_none() => Ok(state),
+        Ok(_) | Err(_) if !text.trim_start().starts_with(['{', '[', '"']) => Ok(sink.values.text(text)),
+        Ok(_) => Err(json.error("the end of the initial state")),
+        Err(error) => Err(error),
+    }
+}
+
 /// A place in a line of JSON.
 #[derive(Clone, Debug)]
 pub(crate) struct Json<'a> {
@@ -133,6 +148,20 @@ impl<'a> Json<'a> {
         }
         self.word("null")?;
         Ok(true)
+    }
+
+    /// An initial state, as [`initial_state`] reads it.
+    pub(crate) fn state(&mut self, sink: &mut Sink) -> Result<Value, TextError> {
+        if self.peek() != Some(b'{') {
+            return self.value(sink);
+        }
+        self.take(b'{');
+        let mut members = Vec::new();
+        while let Some(name) = self.member(members.len())? {
+            let pair = [sink.values.text(&name), self.value(sink)?];
+            members.push(sink.values.list(&pair));
+        }
+        Ok(sink.values.list(&members))
     }
 
     /// Any value.

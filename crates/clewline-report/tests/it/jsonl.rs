@@ -606,3 +606,33 @@ fn errors_in_an_array_have_their_place() {
         2,
     );
 }
+
+#[test]
+fn an_initial_state_comes_first() {
+    let operation = r#"{"process": 1, "op": "read", "ret": 0, "call": 1, "return": 2, "initial": 7}"#;
+    let initial = |text: &str| {
+        let recording = read("jsonl", text).unwrap();
+        assert_eq!(recording.history.len(), 1);
+        recording.initial.map(|it| recording.values.show(it).to_string())
+    };
+    assert_eq!(initial(operation), None);
+    for (state, expected) in
+        [("0", "0"), ("[1, 2]", "[1, 2]"), (r#"{"k": 1, "l": null}"#, r#"[["k", 1], ["l", null]]"#)]
+    {
+        let lines = format!("{{\"initial\": {state}}}\n{operation}\n");
+        assert_eq!(initial(&lines).as_deref(), Some(expected));
+        assert_eq!(initial(&format!("[{{\"initial\": {state}}}, {operation}]")).as_deref(), Some(expected));
+        let recording = read("jsonl", &lines).unwrap();
+        let again = write("jsonl", &recording).unwrap();
+        assert_eq!(initial(&again).as_deref(), Some(expected));
+    }
+    let late = format!("{operation}\n{{\"initial\": 0}}\n");
+    assert!(
+        read("jsonl", &late).unwrap_err().to_string().contains("expected the initial state once, and first")
+    );
+    let twice = format!("{{\"initial\": 0}}\n{{\"initial\": 0}}\n{operation}\n");
+    assert_eq!(
+        read("jsonl", twice).unwrap_err().to_string(),
+        "line 2, column 13: expected the initial state once, and first"
+    );
+}

@@ -90,7 +90,7 @@ fn distinct_history(drawn: &Drawn, seed: u64) -> Box<dyn ErasedHistory> {
 /// whatever its method, and only then may an element be added twice that was not before.
 fn disturb(recording: Recording, way: usize, random: &mut Random) -> Recording {
     const REACH: usize = 10;
-    let Recording { history, values, names, missing } = recording;
+    let Recording { history, values, names, missing, .. } = recording;
     let one = random.below(history.len());
     let other = (one + 1 + random.below(REACH)) % history.len();
     let call_and_result = |at: usize| {
@@ -113,7 +113,7 @@ fn disturb(recording: Recording, way: usize, random: &mut Random) -> Recording {
             _ => (call, ret),
         })
     });
-    Recording { history: history.unwrap(), values, names, missing }
+    Recording { missing, ..Recording::new(history.unwrap(), values, names) }
 }
 
 /// The monitor and the search have the same verdict, and the monitor's evidence is right. False if

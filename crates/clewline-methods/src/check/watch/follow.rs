@@ -174,6 +174,10 @@ impl<'a> StreamReader<'a> {
             }
         }
         self.trouble = self.trouble.take().or(taken.err());
+        // An initial state comes first, so all bytes are still there.
+        if self.follower.has_initial_state() {
+            return Ok(LineResult::Whole);
+        }
         if self.seen.is_some() && (self.trouble.is_some() || self.out_of_order.is_some() || is_end) {
             return Ok(LineResult::Whole);
         }

@@ -22,13 +22,15 @@ pub(super) enum Field {
     Note,
     /// The time at which a note ends.
     Until,
+    /// The state of each object before the first operation.
+    Initial,
 }
 
 impl Field {
     /// How many there are.
-    pub(super) const COUNT: usize = Field::Until as usize + 1;
+    pub(super) const COUNT: usize = Field::Initial as usize + 1;
 
-    const NAMES: [(&str, Field); 12] = [
+    const NAMES: [(&str, Field); 13] = [
         ("process", Field::Process),
         ("op", Field::Op),
         ("arg", Field::Arg),
@@ -41,6 +43,7 @@ impl Field {
         ("time", Field::Time),
         ("note", Field::Note),
         ("until", Field::Until),
+        ("initial", Field::Initial),
     ];
 
     pub(super) fn find(name: &str) -> Field {

@@ -122,6 +122,12 @@ impl Follower {
         self.scanner.notes.clear();
     }
 
+    /// Whether the input says in which state objects are at first.
+    #[must_use]
+    pub fn has_initial_state(&self) -> bool {
+        self.scanner.initial.is_some()
+    }
+
     /// The values of the lines so far.
     #[must_use]
     pub fn values(&self) -> &Values {

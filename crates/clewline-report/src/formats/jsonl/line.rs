@@ -67,6 +67,8 @@ pub(super) struct Scanner {
     /// The `time` of each row, if they are kept.
     pub(super) times: Vec<Option<i64>>,
     keeps_times: bool,
+    /// The initial state, and its line.
+    pub(super) initial: Option<(Value, usize)>,
 }
 
 impl Scanner {
@@ -149,6 +151,15 @@ impl Scanner {
         if json.peek().is_some() {
             return Err(json.error("the end of the line"));
         }
+        if let Some((state, at)) = fields.initial_state() {
+            if self.initial.replace((state, line)).is_some() || !self.rows.is_empty() {
+                return Err(TextError {
+                    at,
+                    message: "expected the initial state once, and first".to_owned(),
+                });
+            }
+            return Ok(None);
+        }
         if fields.is_note() {
             self.notes.push(NoteLine::read(text, line, self.rows.len())?);
             return Ok(None);
@@ -200,6 +211,8 @@ struct Fields {
     // Whether there is a text, and whether the event is one of a note.
     has_note: bool,
     is_note_event: bool,
+    // The initial state.
+    initial: Option<(Value, usize)>,
 }
 
 enum LineError {
@@ -234,6 +247,7 @@ impl Fields {
                 Some(kind) => self.event.replace(kind).is_some(),
                 None => std::mem::replace(&mut self.is_note_event, true),
             },
+            Field::Initial => self.initial.replace((json.state(sink)?, at)).is_some(),
             Field::Note | Field::Time | Field::Until | Field::Unknown | Field::None => {
                 self.has_note |= field == Field::Note;
                 json.skip()?;
@@ -244,6 +258,12 @@ impl Fields {
             return Err(TextError { at, message: format!("`{}` is given twice", field.name()) });
         }
         Ok(())
+    }
+
+    /// The initial state, if the line gives it. An `initial` in any other line is the user's own.
+    fn initial_state(&self) -> Option<(Value, usize)> {
+        let is_other = self.op.is_some() || self.call.is_some() || self.event.is_some() || self.has_note;
+        self.initial.filter(|_| !is_other)
     }
 
     /// Whether the line is a note. A `note` in any other line is the user's own.

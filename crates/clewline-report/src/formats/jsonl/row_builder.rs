@@ -80,6 +80,11 @@ impl RowBuilder {
     }
 
     fn take_rows(&mut self) -> Result<(), ReadError> {
+        if let (Some((_, line)), true) = (self.scanner.initial, self.len() != 0)
+            && self.first < line
+        {
+            return Err(at_line(line, "expected the initial state once, and first".to_owned()));
+        }
         let before = self.len();
         let notes = self.scanner.notes.drain(..);
         self.notes.extend(notes.map(|it| it.after(before)));
@@ -95,6 +100,10 @@ impl RowBuilder {
 
     /// Takes the lines that another scanner read, which follow.
     pub(super) fn merge(&mut self, other: &Scanner) -> Result<(), ReadError> {
+        // The first block had its chance.
+        if let Some((_, line)) = other.initial {
+            return Err(at_line(line, "expected the initial state once, and first".to_owned()));
+        }
         let before = self.len();
         self.notes.extend(other.notes.iter().map(|it| it.clone().after(before)));
         let rename = self.scanner.values_mut().absorb(other.values());
@@ -248,6 +257,7 @@ impl RowBuilder {
         }
         let notes = builder.notes().map_err(|error| ReadError { read, ..error })?;
         let RowBuilder { scanner, body, ids, times, .. } = builder;
+        let initial = scanner.initial.map(|it| it.0);
         let (values, objects) = scanner.into_names();
         let (history, lines) = match body {
             Body::Nothing | Body::Skewed(_) => EventHistory::default().finish(),
@@ -270,7 +280,7 @@ impl RowBuilder {
             let message = format!("the id {id} is already that of line {line}");
             return Err(ReadError { line: names.line(again), column: 0, message, read });
         }
-        Ok(Recording::new(history, values, names))
+        Ok(Recording { initial, ..Recording::new(history, values, names) })
     }
 }
 

@@ -19,6 +19,12 @@ use crate::{
 /// Writes `recording`, a line an operation or a line an event.
 pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
     let recording = &*event_writer::with_null_missing(recording)?;
+    if let Some(initial) = recording.initial {
+        let mut line = "{\"initial\": ".to_owned();
+        json::write(&recording.values, initial, &mut line).map_err(WriteError::CannotHold)?;
+        line.push_str("}\n");
+        out.write_all(line.as_bytes())?;
+    }
     match times(recording)? {
         Some(times) => write_operations(recording, &times, out),
         None => event_writer::write_lines_and_notes(recording, out, write_event, write_note),

@@ -110,6 +110,7 @@ fn columns(judged: &CheckedHistory<'_>) -> Columns {
         let object = judged.object(operation).map_or_else(String::new, |it| plain(case.values(), it));
         let id = if has_ids { plain(case.values(), judged.id(operation)) } else { String::new() };
         let line = (judged.source == Source::File).then(|| case.names().line(case.source(operation)) as u32);
+        let line = line.filter(|it| *it != 0);
         let shown = PageOperation {
             process: "",
             object: &object,

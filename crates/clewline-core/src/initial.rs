@@ -1,0 +1,69 @@
+//! Initial states: operations that are complete before a history begins.
+//!
+//! An object that is not in its usual state when a recording begins is brought there by calls of a
+//! process of its own, one after the other, before everything else. So every search and every
+//! monitor knows the state, and reports can show it.
+
+use crate::{
+    history::{Timed, TimedColumns},
+    id::{ObjectId, ProcessId},
+    recording::{Names, Note, RawCall, Recording},
+    value::Value,
+};
+
+/// `recording` with `calls` on each of its objects before all others, and the number of these
+/// operations. Each of them returned true, as those do that return nothing.
+pub(crate) fn with_initial(mut recording: Recording, calls: &[RawCall]) -> (Recording, usize) {
+    let history = &recording.history;
+    let objects = history.objects().iter().map(|it| it.0 + 1).max().unwrap_or(0);
+    let count = objects as usize * calls.len();
+    if count == 0 {
+        return (recording, 0);
+    }
+    let names = &recording.names;
+    let process =
+        history.processes.iter().map(|it| it.0 + 1).max().unwrap_or(0).max(names.processes.len() as u32);
+    let mut columns = TimedColumns::with_capacity(history.len() + count);
+    let (mut lines, mut ids) = (Vec::new(), Vec::new());
+    let process_name = recording.values.text("initial");
+    let mut time = -2 * count as i64;
+    for object in 0..objects {
+        for &call in calls {
+            let returned = Some((Value::TRUE, time + 1));
+            let (process, object) = (ProcessId(process), ObjectId(object));
+            columns.push(Timed { process, object, call, called: time, returned });
+            lines.push(0);
+            ids.push(process_name);
+            time += 2;
+        }
+    }
+    for operation in history.operations() {
+        let source = history.source(operation.id);
+        let rank = |it: u32| i64::from(it);
+        let returned = operation.ret.copied().zip(operation.span.ret().map(rank));
+        columns.push(Timed {
+            process: operation.process,
+            object: operation.object,
+            call: *operation.call,
+            called: rank(operation.span.call()),
+            returned,
+        });
+        lines.push(u32::try_from(names.line(source)).unwrap_or(u32::MAX));
+        ids.push(names.ids.as_ref().and_then(|it| it.get(source).copied()).unwrap_or(Value::ABSENT));
+    }
+    let shift = |it: u32| it + 2 * count as u32;
+    let notes = names.notes.iter();
+    let notes =
+        notes.map(|it| Note { text: it.text.clone(), from: shift(it.from), until: it.until.map(shift) });
+    let notes = notes.collect();
+    // Ranks are distinct, and each process has one operation at a time, as before.
+    let Ok(history) = columns.finish() else { return (recording, 0) };
+    let mut processes = names.processes.clone();
+    let unnamed = processes.len() as u32..process;
+    processes.extend(unnamed.map(|it| recording.values.int(i64::from(it))));
+    processes.push(process_name);
+    let names = std::mem::take(&mut recording.names);
+    recording.names = Names { processes, ids: Some(ids), lines: Some(lines), notes, times: None, ..names };
+    recording.history = history;
+    (recording, count)
+}
