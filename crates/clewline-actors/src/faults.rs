@@ -79,3 +79,42 @@ fn is_on_side(actor: ActorId, side: u64) -> bool {
 pub(crate) fn is_apart(from: ActorId, to: ActorId, cut: u64) -> bool {
     cut != 0 && !from.is_client() && !to.is_client() && is_on_side(from, cut) != is_on_side(to, cut)
 }
+
+impl Faults {
+    /// Fault budgets from none to this one, those with fewer faults first.
+    #[must_use]
+    pub fn budgets(self) -> Vec<Faults> {
+        let mut all = Vec::new();
+        for lose in 0..=self.lose {
+            for duplicate in 0..=self.duplicate {
+                for crash in 0..=self.crash {
+                    let partitions = 0..=self.partition;
+                    all.extend(partitions.map(|partition| Faults {
+                        lose,
+                        duplicate,
+                        crash,
+                        partition,
+                        ..self
+                    }));
+                }
+            }
+        }
+        let total =
+            |it: &Faults| [it.lose, it.duplicate, it.crash, it.partition].map(u32::from).iter().sum::<u32>();
+        all.sort_by_key(total);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_go_up_one_fault_at_a_time() {
+        let most = Faults { lose: 1, crash: 2, ..Faults::default() };
+        let budgets: Vec<(u8, u8)> = most.budgets().iter().map(|it| (it.lose, it.crash)).collect();
+        assert_eq!(budgets, [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (1, 2)]);
+        assert_eq!(Faults::default().budgets(), [Faults::default()]);
+    }
+}

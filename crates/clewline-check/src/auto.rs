@@ -13,18 +13,14 @@
 //! history is searched piece by piece. Competition gained little, and the tree searches do not
 //! finish where it matters.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    ops::Range,
-};
+use std::ops::Range;
 
 use clewline_core::{Budget, Explanation, ObjectKind, Problem, RoleKind, Verdict, Violation, Witness};
 use clewline_monitor::{self as monitor, Columns, Unsupported};
 
 use crate::{
     checker::Checker,
+    decided_by::DecidedBy,
     minimize,
     search::{decide_by_kind, jit_graph::JitGraph, segments},
 };
@@ -34,70 +30,13 @@ use crate::{
 const SEGMENTED_SEARCH_OPERATIONS_MIN: usize = 1 << 17;
 const SEGMENT_OPERATIONS_MIN: usize = 1 << 14;
 
-/// Which checkers decided.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct DecidedBy {
-    // The monitors that were used.
-    monitors: BTreeSet<&'static str>,
-    // The searches that decided what no monitor could, and on how many operations.
-    searches: BTreeMap<Cow<'static, str>, usize>,
-}
-
-impl DecidedBy {
-    pub(crate) fn search(name: impl Into<Cow<'static, str>>, operations: usize) -> DecidedBy {
-        let mut deciders = DecidedBy::default();
-        deciders.add_search(name, operations);
-        deciders
-    }
-
-    fn add_search(&mut self, name: impl Into<Cow<'static, str>>, operations: usize) {
-        *self.searches.entry(name.into()).or_insert(0) += operations;
-    }
-
-    pub(crate) fn absorb(&mut self, other: DecidedBy) {
-        self.monitors.extend(other.monitors);
-        other.searches.into_iter().for_each(|(name, operations)| self.add_search(name, operations));
-    }
-
-    /// The names alone: `queue monitor, jit-graph`.
-    pub(crate) fn names(&self) -> String {
-        let searches = self.searches.keys().map(|it| &**it);
-        self.monitors.iter().copied().chain(searches).collect::<Vec<_>>().join(", ")
-    }
-
-    /// Whether no checker was used.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.monitors.is_empty() && self.searches.is_empty()
-    }
-}
-
-/// `queue monitor, then jit-graph on 12 operations`.
-impl fmt::Display for DecidedBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let monitors: Vec<&str> = self.monitors.iter().copied().collect();
-        if self.searches.is_empty() {
-            return f.write_str(&monitors.join(", "));
-        }
-        if monitors.is_empty() {
-            let names: Vec<&str> = self.searches.keys().map(|it| &**it).collect();
-            return f.write_str(&names.join(", "));
-        }
-        let described = |(name, &operations): (&Cow<'_, str>, &usize)| match operations {
-            1 => format!("{name} on 1 operation"),
-            _ => format!("{name} on {operations} operations"),
-        };
-        let searches: Vec<String> = self.searches.iter().map(described).collect();
-        write!(f, "{}, then {}", monitors.join(", "), searches.join(" and "))
-    }
-}
-
 /// Decides `problem` with the checker that suits it; also returns which one that was.
 pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, DecidedBy) {
     let mut deciders = DecidedBy::default();
     let Some(monitor) = problem.kind().and_then(monitor::find) else {
         return (decide_by_search(problem, budget, &mut deciders), deciders);
     };
-    deciders.monitors.insert(monitor.name());
+    deciders.monitors.insert(monitor.name().into());
     if let Ok(verdict) = monitor::decide(problem, budget) {
         return (verdict, deciders);
     }

@@ -10,7 +10,7 @@ use clewline_core::{ErasedHistory, FailsWhen, MayFail, OperationId, Problem, Ver
 
 use crate::{
     judge::{Judgement, judge},
-    options::Options,
+    options::{Options, Selection},
 };
 
 /// Judges a history. If it is violated, and would hold if operations of the counterexample may fail
@@ -20,6 +20,8 @@ pub fn judge_history(history: &dyn ErasedHistory, options: &Options) -> Judgemen
     let mut judgement = judge(history.problems(), options);
     if let Verdict::Violated(violation) = &mut judgement.verdict
         && options.counterexample_configurations != 0
+        // A share of the parts is not explained.
+        && !matches!(options.selection, Selection::Share { .. })
     {
         violation.holds_if = holds_if(history, &violation.counterexample, options);
     }
@@ -33,7 +35,7 @@ fn holds_if(
     options: &Options,
 ) -> Option<MayFail> {
     let budget = options.budget.child();
-    let quick = Options { counterexample_configurations: 0, budget, ..options.clone() };
+    let quick = Options { counterexample_configurations: 0, budget, violations_max: 1, ..options.clone() };
     let holds = |may_fail: &MayFail| {
         let retain = failing(history, may_fail)?;
         matches!(judge(weakened(history, &retain), &quick).verdict, Verdict::Holds(_)).then_some(())

@@ -1,10 +1,10 @@
 //! How to judge: the checking algorithm and the budget.
 
-use std::{fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 
-use clewline_core::{Budget, ParseError};
+use clewline_core::{Budget, ParseError, Reason};
 
-use crate::{checker::Checker, checkers::checkers};
+use crate::{checker::Checker, checkers::checkers, decided_by::DecidedBy};
 
 /// How to judge.
 #[derive(Clone, Debug)]
@@ -18,6 +18,57 @@ pub struct Options {
     /// How many configurations may be spent, in addition, on minimizing a counterexample. Zero: it
     /// is left as it was found, and not explained.
     pub counterexample_configurations: u64,
+    /// For how many violated parts there is a counterexample. With one, the first violated part
+    /// ends the search; with more, every part is judged.
+    pub violations_max: usize,
+    /// The parts to judge.
+    pub selection: Selection,
+}
+
+/// The independent parts of a history that are judged. Parts are numbered from 0, by object and
+/// then by their first operations.
+#[derive(Clone, Debug, Default)]
+pub enum Selection {
+    /// All of them.
+    #[default]
+    All,
+    /// Those whose number is `index` modulo `count`. Their violations are not minimized.
+    Share {
+        /// Which share it is, from 0.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// None but the violated ones: what is known of all parts is this.
+    Judged(Arc<PartsJudged>),
+}
+
+/// What was found out about the parts of a history.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct PartsJudged {
+    /// How many were judged.
+    pub judged: usize,
+    /// The numbers of the violated ones, in ascending order.
+    pub violated: Vec<usize>,
+    /// The numbers of those without a verdict, and why.
+    pub unknown: BTreeMap<usize, Reason>,
+    /// Which checkers decided.
+    pub decided_by: DecidedBy,
+    /// How many configurations were visited.
+    pub configurations: u64,
+}
+
+impl PartsJudged {
+    /// Takes what was found out about other parts.
+    pub fn absorb(&mut self, other: PartsJudged) {
+        self.judged += other.judged;
+        self.violated.extend(other.violated);
+        self.violated.sort_unstable();
+        self.unknown.extend(other.unknown);
+        self.decided_by.absorb(other.decided_by);
+        self.configurations += other.configurations;
+    }
 }
 
 impl Default for Options {
@@ -27,6 +78,8 @@ impl Default for Options {
             jobs: 1,
             budget: Budget::unlimited(),
             counterexample_configurations: 500_000,
+            violations_max: 1,
+            selection: Selection::All,
         }
     }
 }

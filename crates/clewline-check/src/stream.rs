@@ -30,8 +30,9 @@ use clewline_core::{ObjectId, ObjectKind, OperationId, Problem, Reason, RoleKind
 use clewline_monitor::{Columns, Interval, Lifetimes, NONE};
 
 use crate::{
-    auto::{DecidedBy, cut_where_empty},
+    auto::cut_where_empty,
     checker::Checker,
+    decided_by::DecidedBy,
     judge::{Judgement, judge, judge_with_deciders},
     options::Options,
     search::{FINAL_STATES_MAX, final_state_witnesses, jit_graph::JitGraph},
@@ -206,12 +207,7 @@ struct Divided;
 
 fn refused() -> Judgement {
     let reason = "an operation concerns all parts of an object after some were forgotten one by one";
-    Judgement {
-        verdict: Verdict::Unknown(Reason::Refused(reason.to_owned())),
-        parts: 1,
-        algorithm: "auto".to_owned(),
-        configurations: 0,
-    }
+    Judgement::new(Verdict::Unknown(Reason::Refused(reason.to_owned())), 1, "auto".to_owned(), 0)
 }
 
 /// Judges a part from each of the states in which it may begin; from the initial one if none are
@@ -276,12 +272,8 @@ fn merge(one: Judgement, other: Judgement) -> Judgement {
         Verdict::Holds(_) => Verdict::Holds(Witness::default()),
         verdict @ (Verdict::Violated(_) | Verdict::Unknown(_)) => verdict,
     };
-    Judgement {
-        verdict,
-        parts: one.parts + other.parts,
-        algorithm: names.join(", "),
-        configurations: one.configurations + other.configurations,
-    }
+    let configurations = one.configurations + other.configurations;
+    Judgement::new(verdict, one.parts + other.parts, names.join(", "), configurations)
 }
 
 /// The positions of operations that no longer matter, given that all of them can be ordered.

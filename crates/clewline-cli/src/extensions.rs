@@ -45,7 +45,7 @@ impl Extensions {
         extend("specifications", &clewline_specs::CATALOG, self.specifications)?;
         extend("checkers", &clewline_check::search::SEARCHES, self.checkers)?;
         extend("monitors", &clewline_monitor::MONITORS, self.monitors)?;
-        extend("formats", &clewline_report::formats::FORMATS, self.formats)?;
+        extend("formats", &clewline_report::formats::FORMATS, self.formats())?;
         extend("schedulers of threads", &clewline_explore::schedulers::SCHEDULERS, self.thread_schedulers)?;
         extend("schedulers of messages", &clewline_actors::schedulers::SCHEDULERS, self.message_schedulers)?;
         #[cfg(feature = "lab")]
@@ -55,6 +55,20 @@ impl Extensions {
             extend("actor systems", &clewline_lab::systems::SYSTEMS, self.systems)?;
         }
         Ok(())
+    }
+}
+
+impl Extensions {
+    /// The formats, with those that a feature adds.
+    #[cfg(feature = "columns")]
+    fn formats(&self) -> &'static [&'static dyn Format] {
+        [clewline_columns::FORMATS, self.formats].concat().leak()
+    }
+
+    /// The formats.
+    #[cfg(not(feature = "columns"))]
+    fn formats(&self) -> &'static [&'static dyn Format] {
+        self.formats
     }
 }
 

@@ -8,6 +8,8 @@ mod event_writer;
 pub mod formats;
 #[cfg(feature = "files")]
 mod jepsen_events;
+mod join;
+mod json_value;
 #[cfg(feature = "files")]
 mod mapping;
 mod output_file;
@@ -26,6 +28,8 @@ use std::{
 
 use clewline_core::Recording;
 
+pub use join::join;
+pub use json_value::json_value;
 #[cfg(feature = "files")]
 pub use mapping::{Columns, Mapping, MappingError};
 pub use output_file::{OutputFile, is_same_file, place_of, remove_unfinished_files, replace_file};

@@ -1,6 +1,8 @@
 //! Whole histories: objects and keys apart, in any number of threads, with one verdict.
 
-use clewline_check::{Algorithm, Checker, Options, check, judge, search::SEARCHES};
+use std::sync::Arc;
+
+use clewline_check::{Algorithm, Checker, Options, PartsJudged, Selection, check, judge, search::SEARCHES};
 use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Problem, Reason, Verdict, Witness};
 use clewline_specs::{CATALOG, find};
 
@@ -48,6 +50,46 @@ fn the_number_of_threads_does_not_change_the_verdict() {
         *if matches!(one, Verdict::Holds(_)) { &mut holds } else { &mut violated } += 1;
     }
     assert!(30 < holds && 30 < violated, "{holds} hold, {violated} are violated");
+}
+
+/// Every violated part has a counterexample, the first one that of a judgement that wants only one;
+/// shares judge each part once, and what they found gives the same judgement again.
+#[test]
+fn every_violated_part_is_found_in_shares_as_well() {
+    let mut several = 0;
+    for seed in 0..200 {
+        let case = random_history("map", seed);
+        let options = Options { violations_max: 1_000, ..Options::default() };
+        let (first, all) = (judge(case.problems(), &Options::default()), judge(case.problems(), &options));
+        assert_eq!(first.verdict, all.verdict, "seed {seed}");
+        let parts: Vec<Problem<'_>> = case.problems().into_iter().flat_map(Problem::into_parts).collect();
+        let is_violated = |it: &Problem<'_>| {
+            matches!(judge(vec![it.clone()], &Options::default()).verdict, Verdict::Violated(_))
+        };
+        let violated: Vec<usize> = (0..parts.len()).filter(|it| is_violated(&parts[*it])).collect();
+        assert_eq!(all.found.violated, violated, "seed {seed}");
+        assert_eq!(all.others.len(), violated.len().saturating_sub(1));
+        assert_eq!((all.found.judged, all.parts), (parts.len(), parts.len()));
+        several += usize::from(1 < violated.len());
+        let two = judge(case.problems(), &Options { violations_max: 2, ..options.clone() });
+        assert_eq!(two.others, all.others[..all.others.len().min(1)]);
+
+        let mut found = PartsJudged::default();
+        for index in 0..3 {
+            let selection = Selection::Share { index, count: 3 };
+            let share = judge(case.problems(), &Options { selection, ..options.clone() });
+            assert_eq!(share.found.judged, (index..parts.len()).step_by(3).count());
+            found.absorb(share.found);
+        }
+        let selection = Selection::Judged(Arc::new(found));
+        let again = judge(case.problems(), &Options { selection, ..options });
+        assert_eq!((&again.others, &again.algorithm), (&all.others, &all.algorithm), "seed {seed}");
+        assert_eq!((again.configurations, again.parts), (all.configurations, all.parts), "seed {seed}");
+        if !violated.is_empty() {
+            assert_eq!(again.verdict, all.verdict, "seed {seed}");
+        }
+    }
+    assert!(2 < several, "{several} have several");
 }
 
 /// Judging part by part is the same as judging the whole.

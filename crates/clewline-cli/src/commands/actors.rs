@@ -1,5 +1,7 @@
 //! `clewline actors`: every order of message delivery in an actor system.
 
+pub(super) mod shards;
+
 use std::{
     path::{Path, PathBuf},
     sync::{
@@ -33,8 +35,10 @@ use super::{
     drawings::Drawings,
     generate,
     journal::{Journal, JournalFlag, fingerprint},
+    kept_report::PAGE_PROPOSED,
     output::{Output, Stdout, check_outputs, save, written},
     progress::ProgressLine,
+    shard::{Shard, ShardFlags},
     status::{Failure, Status},
     summaries::{Nouns, Summaries},
     units,
@@ -157,6 +161,9 @@ pub(super) struct Args {
     journal: JournalFlag,
 
     #[command(flatten)]
+    shard: ShardFlags,
+
+    #[command(flatten)]
     drawings: Drawings,
 
     #[command(flatten)]
@@ -187,10 +194,22 @@ fn compat() -> String {
     format!("Use the rules of the DS2 paper as published (unsound); for the schedulers {}", names.join(", "))
 }
 
+impl Args {
+    /// The share of the work to do, if it is not all.
+    pub(super) fn shard(&self) -> Option<Shard> {
+        self.shard.shard
+    }
+
+    /// Refuses to write a file that is read.
+    fn check_outputs(&self) -> Result<(), Failure> {
+        let outputs = self.dot.iter().map(PathBuf::as_path).chain(self.drawings.files());
+        let outputs = outputs.chain(self.summaries.files()).chain(self.journal.file());
+        check_outputs(self.harness.iter().map(Path::new), outputs)
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let outputs = args.dot.iter().map(PathBuf::as_path).chain(args.drawings.files());
-    let outputs = outputs.chain(args.summaries.files()).chain(args.journal.file());
-    check_outputs(args.harness.iter().map(Path::new), outputs)?;
+    args.check_outputs()?;
     let found = find_system(&args.system).map_err(|it| Failure::Message(it.to_string()))?;
     let (named, harness) = named(args, found)?;
     let options = options(args, &named, &found)?;
@@ -283,7 +302,7 @@ impl KeptBudgets {
                     kept = held;
                 }
                 if is_over {
-                    return Ok(());
+                    return journal.end(json!({}));
                 }
             }
         };
@@ -408,7 +427,7 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
             };
             let token = finding.token.to_string();
             let again = format!("{command}{compat}{faults} --replay {}", shell_word(&token));
-            let page = (!args.drawings.have_page()).then(|| format!("{again} --html report.html"));
+            let page = (!args.drawings.have_page()).then(|| format!("{again}{PAGE_PROPOSED}"));
             args.replay.is_none().then_some(again).into_iter().chain(page).collect()
         }
         Verdict::Unknown(_) if args.compat.is_some() => vec![scheduler],

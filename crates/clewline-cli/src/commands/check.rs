@@ -2,6 +2,7 @@
 
 mod args;
 mod next;
+pub(super) mod shards;
 
 use std::{
     fs::{self, File},
@@ -10,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use clewline_check::Selection;
 use clewline_core::{Reason, is_interrupted, parallel};
 use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report, given_up};
 use clewline_report::render::{
@@ -28,6 +30,7 @@ use super::{
     journal::fingerprint,
     kept_entry,
     output::{DASH, Output, Stdout, check_outputs, paint, written},
+    pattern::{is_pattern, matching},
     progress, quasi,
     signals::{Late, within},
     status::{Failure, Status, print_error},
@@ -58,25 +61,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             entries.push(entry);
             continue;
         }
-        let outcome = check_file(args, &check, path).map(|mut it| {
-            it.set_next(next::commands(args, path, it.verdict()));
-            it
-        });
-        let mut text = String::new();
-        match &outcome {
-            Ok(report) => text = show(args, report, number),
-            Err(error) if error.is_input() => {
-                print_error(error);
-                if args.format == Output::Json {
-                    text = format!("{}\n", json::failure(&path.display().to_string(), &error.message()));
-                }
-            }
-            // Invalid arguments: an error for every file.
-            Err(error) => return Err(Failure::Message(error.to_string())),
-        }
-        stdout.print(text.as_bytes())?;
-        // After the verdict, so that an unwritable file does not hide it.
-        let entry = draw(args, number, path, &outcome)?;
+        let outcome = check_file(args, &check, path);
+        let (text, outcome, entry) = report(args, &mut stdout, number, path, outcome)?;
         if let Some(journal) = &mut journal {
             let error = outcome.err().map(|it| it.to_string());
             let entry = kept_entry::to_json(&entry);
@@ -85,6 +71,49 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         counts.count(entry.verdict);
         entries.push(entry);
     }
+    if let Some(journal) = &mut journal {
+        journal.end(json!({}))?;
+    }
+    finish(args, &mut stdout, &counts, entries)
+}
+
+/// Prints and draws the outcome of a file. Returns what was printed, and its entry.
+fn report(
+    args: &Args,
+    stdout: &mut Stdout,
+    number: usize,
+    path: &Path,
+    outcome: Result<Report<'static>, Error>,
+) -> Result<(String, Result<Report<'static>, Error>, Entry), Failure> {
+    let outcome = outcome.map(|mut it| {
+        it.set_next(next::commands(args, path, it.verdict()));
+        it
+    });
+    let mut text = String::new();
+    match &outcome {
+        Ok(report) => text = show(args, report, number),
+        Err(error) if error.is_input() => {
+            print_error(error);
+            if args.format == Output::Json {
+                text = format!("{}\n", json::failure(&path.display().to_string(), &error.message()));
+            }
+        }
+        // Invalid arguments: an error for every file.
+        Err(error) => return Err(Failure::Message(error.to_string())),
+    }
+    stdout.print(text.as_bytes())?;
+    // After the verdict, so that an unwritable file does not hide it.
+    let entry = draw(args, number, path, &outcome)?;
+    Ok((text, outcome, entry))
+}
+
+/// Prints and writes what concerns all files.
+fn finish(
+    args: &Args,
+    stdout: &mut Stdout,
+    counts: &VerdictCounts,
+    entries: Vec<Entry>,
+) -> Result<Status, Failure> {
     let summary = NOUNS.summary(entries);
     if args.format == Output::Text && 1 < args.files.len() {
         if counts.hold < args.files.len() {
@@ -102,6 +131,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     }
     Ok(counts.status())
 }
+
+// Of more violated parts of a history only the number is reported.
+const VIOLATIONS_MAX: usize = 20;
 
 // Longer tables are cut.
 const TABLE_ROWS_MAX: usize = 60;
@@ -142,6 +174,11 @@ fn draw(
     }
 }
 
+/// For how many violated parts of a history there is a counterexample.
+fn violations_max(args: &Args) -> usize {
+    if args.first { 1 } else { VIOLATIONS_MAX }
+}
+
 fn configure(args: &Args) -> Result<Check, Failure> {
     if 1 < args.files.iter().filter(|it| it.as_os_str() == DASH).count() {
         return Err(Failure::Message("standard input (`-`) can be read only once".to_owned()));
@@ -149,9 +186,17 @@ fn configure(args: &Args) -> Result<Check, Failure> {
     if args.journal.journal.is_some() && args.files.iter().any(|it| it.as_os_str() == DASH) {
         return Err(Failure::Message("--journal: standard input (`-`) cannot be read again".to_owned()));
     }
+    let patterns = || args.files.iter().filter(|it| is_pattern(it));
+    if args.quasi.is_some() && patterns().next().is_some() {
+        return Err(Failure::Message("--quasi: a pattern of several files is not supported".to_owned()));
+    }
     args.drawings.accept(args.files.len())?;
+    let mut matched: Vec<PathBuf> = Vec::new();
+    for pattern in patterns() {
+        matched.extend(matching(pattern).map_err(|it| Failure::at(&pattern.display().to_string(), it))?);
+    }
     let outputs = args.drawings.files().chain(args.summaries.files()).chain(args.journal.file());
-    check_outputs(args.files.iter().map(PathBuf::as_path), outputs)?;
+    check_outputs(args.files.iter().chain(&matched).map(PathBuf::as_path), outputs)?;
     // Looked up now, so that an unknown name is reported once, not once per file.
     clewline_specs::find(&args.spec).map_err(|it| Failure::Message(format!("--spec: {it}")))?;
     let quasi = quasi(args)?;
@@ -160,6 +205,7 @@ fn configure(args: &Args) -> Result<Check, Failure> {
         .algorithm(args.algorithm.parse().map_err(|it| Failure::at("--algorithm", it))?)
         .format(args.input_format.parse().map_err(|it| Failure::at("--input-format", it))?)
         .keyed(if args.keyed { Keys::InValues } else { Keys::None })
+        .parts(Selection::All, violations_max(args))
         .circumstances(args.known.circumstances()?)
         .jobs(jobs);
     if let Some(quasi) = quasi {
@@ -219,6 +265,12 @@ struct FileCheck {
 impl FileCheck {
     fn run(self) -> Result<Report<'static>, Error> {
         let FileCheck { check, name, path, spec, is_whole, has_times, order } = self;
+        if is_pattern(&path) {
+            // There are some: it was looked at before.
+            let files = matching(&path).unwrap_or_default();
+            let check = if has_times { check.keep_times() } else { check };
+            return check.files(&name, &files, &spec);
+        }
         let is_input = path.as_os_str() == DASH;
         let live = if is_input { Some(TimedInput::stdin()) } else { TimedInput::of_device(&path) };
         let check = if has_times { check.keep_times() } else { check };

@@ -73,6 +73,18 @@ impl Drawings {
         if let Some(path) = &self.html {
             save(path, &html::write(&page()))?;
         }
+        self.write_picture(svg)
+    }
+
+    /// The same for a page that was written before.
+    pub(super) fn write_kept(&self, page: &str, svg: Option<&str>) -> Result<(), Failure> {
+        if let Some(path) = &self.html {
+            save(path, page)?;
+        }
+        self.write_picture(|| svg.map(str::to_owned))
+    }
+
+    fn write_picture(&self, svg: impl FnOnce() -> Option<String>) -> Result<(), Failure> {
         if let Some(path) = &self.svg {
             match svg() {
                 Some(svg) => save(path, &svg)?,

@@ -39,9 +39,12 @@ use self::subject::Subject;
 use super::{
     journal::Journal,
     kept_entry,
+    merge::Outputs,
+    merged::Merged,
     output::{Output, Stdout, save, written},
     progress,
     registered::Registered,
+    shard::ShardDone,
     status::{Failure, Status},
     summaries::Nouns,
     units::{AtMost, Shrink},
@@ -58,8 +61,19 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let subject = subject::find(&args.subject)?;
     args.check_outputs(&[])?;
     args.check_one_matrix()?;
+    if args.shard.shard.is_some() {
+        args.check_shard(&plan::of(args, &subject, None)?)?;
+    }
     let journal = args.open_journal(None)?;
-    run_on(args, subject, journal).map(|it| it.status)
+    run_on(args, subject, journal, None).map(|it| it.status)
+}
+
+/// Joins the work of shards.
+pub(super) fn merge(mut args: Args, outputs: Outputs, merged: &Merged) -> Result<Status, Failure> {
+    (args.drawings, args.summaries) = (outputs.drawings, outputs.summaries);
+    args.format = outputs.format.unwrap_or(args.format);
+    let subject = subject::find(&args.subject)?;
+    run_on(&args, subject, None, Some(merged)).map(|it| it.status)
 }
 
 /// The end of an exploration.
@@ -84,6 +98,12 @@ pub(super) fn run_registered(
     given: Registered,
     journal: Option<Journal>,
 ) -> Result<Explored, Failure> {
+    if args.shard.shard.is_some() {
+        return Err(Failure::Message(
+            "unmodified code has no shards: what one matrix shows decides where the next is interleaved"
+                .to_owned(),
+        ));
+    }
     // Races of unmodified code are detected anyway.
     args.races = false;
     args.stale_reads = args.stale_reads.or(Some(AtMost(Some(STALE_READS_MAX))));
@@ -99,10 +119,15 @@ pub(super) fn run_registered(
     if let (None, Some(may_fail)) = (&args.may_fail, &given.may_fail) {
         args.may_fail = Some(may_fail.parse().map_err(|it| Failure::at("`CLEWLINE_MAY_FAIL`", it))?);
     }
-    run_on(&args, Subject::registered(given)?, journal)
+    run_on(&args, Subject::registered(given)?, journal, None)
 }
 
-fn run_on(args: &Args, subject: Subject, journal: Option<Journal>) -> Result<Explored, Failure> {
+fn run_on(
+    args: &Args,
+    subject: Subject,
+    journal: Option<Journal>,
+    merged: Option<&Merged>,
+) -> Result<Explored, Failure> {
     args.check_outputs(&[])?;
     args.check_one_matrix()?;
     let plan = plan::of(args, &subject, journal.as_ref())?;
@@ -121,6 +146,8 @@ fn run_on(args: &Args, subject: Subject, journal: Option<Journal>) -> Result<Exp
         is_alone: plan.only().is_some(),
         entries: Vec::new(),
         worst: None,
+        merged,
+        violated: 0,
         out: if args.journal.journal.is_some() && journal.is_none() {
             Stdout::keeping()
         } else {
@@ -131,6 +158,9 @@ fn run_on(args: &Args, subject: Subject, journal: Option<Journal>) -> Result<Exp
     match (&args.replay, plan.only()) {
         (Some(token), Some(matrix)) => exploration.replay(token, &matrix)?,
         (Some(_) | None, _) => exploration.explore(&plan)?,
+    }
+    if args.shard.shard.is_some() {
+        return exploration.finish_shard();
     }
     if subject.is_lost() && !is_interrupted() {
         // The reason was already printed.
@@ -151,7 +181,31 @@ impl Args {
         if self.replay.is_some() {
             return Ok(None);
         }
+        if let Some(shard) = self.shard.shard {
+            return self.journal.open_shard(self.seed, shard).map(Some);
+        }
         self.journal.open_for(Some(self.seed.unwrap_or_else(plan::new_seed)), program)
+    }
+
+    /// Refuses what a shard cannot do.
+    fn check_shard(&self, plan: &Plan) -> Result<(), Failure> {
+        self.shard.refuse([
+            ("--html", self.drawings.have_page()),
+            ("--svg", self.drawings.have_picture()),
+            ("--junit, --markdown or --annotations", self.summaries.are_asked_for()),
+            ("--violation", self.violation.is_some()),
+            ("--observations", self.observations.is_some()),
+            ("--replay", self.replay.is_some()),
+        ])?;
+        match self.shard.shard {
+            Some(_) if plan.only().is_some() => Err(Failure::Message(
+                "--shard needs several matrices: the schedules of one are not divided".to_owned(),
+            )),
+            Some(_) if plan.samples_or_usual() != 0 && self.seed.is_none() => Err(Failure::Message(
+                "--shard needs --seed: all shards must draw the same matrices".to_owned(),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// The time limit.
@@ -228,6 +282,10 @@ struct Exploration<'a> {
     worst: Option<(Checked, Option<Checked>)>,
     out: Stdout,
     journal: Option<Journal>,
+    /// The work of shards, if that is joined.
+    merged: Option<&'a Merged>,
+    /// How many matrices of a shard are violated.
+    violated: u64,
 }
 
 /// The progress of the command.
@@ -273,7 +331,13 @@ impl Exploration<'_> {
             Some(roles) => roles.complete(it),
             None => it,
         };
-        let mut matrices = plan.matrices().map(complete);
+        let matrices = plan.matrices().map(complete).zip(0..);
+        if let Some(merged) = self.merged {
+            return self.join(merged, matrices, &state);
+        }
+        let shard = self.args.shard.shard;
+        let own = matrices.filter(move |it| shard.is_none_or(|shard| shard.has(it.1)));
+        let mut matrices = own.map(|it| it.0);
         while let Some(unit) = self.journal.as_mut().and_then(Journal::take) {
             if self.repeat(&unit, matrices.next())?.is_break() {
                 return Ok(());
@@ -313,15 +377,62 @@ impl Exploration<'_> {
 
     fn visit(&mut self, checked: Checked, state: &State) -> Result<ControlFlow<()>, Failure> {
         let is_wrong = checked.finding().is_some();
+        self.violated += u64::from(is_wrong);
         let mut smallest = None;
-        if is_wrong && self.worst.is_none() {
+        // A shard does not know whether its first failing matrix is the first of all.
+        if is_wrong && self.worst.is_none() && self.args.shard.shard.is_none() {
             state.is_shrinking.store(true, Ordering::Relaxed);
             smallest = self.smallest(&checked)?;
             state.is_shrinking.store(false, Ordering::Relaxed);
         }
         self.take(checked, smallest)?;
-        let is_over = is_wrong && !self.args.all || self.subject.is_lost();
+        let is_last = is_wrong && (!self.args.all || self.args.shard.fail_fast);
+        let is_over = is_last || self.subject.is_lost();
         Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Repeats what shards have found out about all matrices. The first one that fails is explored
+    /// again.
+    fn join(
+        &mut self,
+        merged: &Merged,
+        matrices: impl Iterator<Item = (Matrix, u64)>,
+        state: &State,
+    ) -> Result<(), Failure> {
+        for (matrix, number) in matrices {
+            let (shard, unit) = merged.unit(number);
+            let Some(unit) = unit else {
+                let stopped = shard.end.as_ref().and_then(|it| it["stopped"].as_str());
+                let Some(stopped) = stopped else {
+                    return Err(shard.misfit(&format!("matrix {number} is missing: {matrix}")));
+                };
+                self.summary.stopped = Some(stopped.to_owned());
+                continue;
+            };
+            let one = kept::from_json(&unit["summary"], matrix.clone());
+            let fits = unit["matrix"] == matrix.to_string();
+            let one = one.filter(|_| fits).ok_or_else(|| shard.misfit("its matrices are others"))?;
+            if one.violated != 0 && self.worst.is_none() {
+                let explorable = self.subject.explorable();
+                let checked = check(explorable, &matrix, self.options).map_err(codec_failure)?;
+                if checked.finding().is_none() {
+                    return Err(shard.misfit(&format!("this matrix is not violated again: {matrix}")));
+                }
+                if self.visit(checked, state)?.is_break() {
+                    return Ok(());
+                }
+                continue;
+            }
+            if self.args.format == Output::Json {
+                self.out.print(unit["line"].as_str().unwrap_or_default().as_bytes())?;
+            }
+            if self.is_listed() {
+                let entry = kept_entry::from_json(&unit["entry"]);
+                self.entries.push(entry.ok_or_else(|| shard.misfit("an entry is not one"))?);
+            }
+            kept::add(&mut self.summary, one);
+        }
+        Ok(())
     }
 
     /// Repeats what an earlier process printed and counted of a matrix. The first one that fails is
@@ -337,10 +448,16 @@ impl Exploration<'_> {
             let entry = kept_entry::from_json(&Json::Object(entry.clone()));
             self.entries.push(entry.ok_or_else(|| journal.misfit("an entry is not one"))?);
         }
+        let is_wrong = one.violated != 0;
+        let is_last = is_wrong && (!self.args.all || self.args.shard.fail_fast);
+        if self.args.shard.shard.is_some() {
+            self.violated += one.violated;
+            kept::add(&mut self.summary, one);
+            return Ok(if is_last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+        }
         if let Some(line) = unit["line"].as_str() {
             self.out.print(line.as_bytes())?;
         }
-        let is_wrong = one.violated != 0;
         if let (true, None, Some(matrix)) = (is_wrong, &self.worst, &one.first) {
             let checked = check(self.subject.explorable(), matrix, self.options).map_err(codec_failure)?;
             if checked.finding().is_some() {
@@ -349,7 +466,7 @@ impl Exploration<'_> {
             }
         }
         kept::add(&mut self.summary, one);
-        Ok(if is_wrong && !self.args.all { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if is_last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     /// A smaller matrix that fails in the same way, if that is asked for.
@@ -374,15 +491,16 @@ impl Exploration<'_> {
         let sentences = unseen.sentences;
         let presented =
             PresentedMatrix { context: self.context(&[]), checked: &checked, smallest: smallest.as_ref() };
-        let line = (self.args.format == Output::Json).then(|| {
+        let is_shard = self.args.shard.shard.is_some();
+        let line = (self.args.format == Output::Json || is_shard).then(|| {
             let mut object = presented.json(WitnessShown::Not);
             if !sentences.is_empty() {
                 object.add("notes", sentences.clone());
             }
             format!("{object}\n")
         });
-        let entry = self.is_listed().then(|| presented.entry());
-        if let Some(line) = &line {
+        let entry = (self.is_listed() || is_shard).then(|| presented.entry());
+        if let (Some(line), false) = (&line, is_shard) {
             self.out.print(line.as_bytes())?;
         }
         let racing = self.subject.racing();
@@ -426,7 +544,29 @@ impl Exploration<'_> {
         }
     }
 
+    /// Ends the journal of a shard.
+    fn finish_shard(mut self) -> Result<Explored, Failure> {
+        let Some((shard, journal)) = self.args.shard.shard.zip(self.journal.as_mut()) else {
+            return Ok(Explored::without_entry(Status::Failed));
+        };
+        let done = ShardDone {
+            shard,
+            units: (self.summary.matrices, NOUNS.nouns),
+            violated: self.violated,
+            is_fail_fast: self.args.shard.fail_fast,
+        };
+        let is_cut_short = self.args.all && done.status() == Status::Violated;
+        if !is_cut_short {
+            journal.end(json!({"violated": self.violated, "stopped": self.summary.stopped}))?;
+        }
+        self.out.print(done.line().as_bytes())?;
+        Ok(Explored::without_entry(done.status()))
+    }
+
     fn finish(mut self, plan: &Plan) -> Result<Explored, Failure> {
+        if let Some(journal) = &mut self.journal {
+            journal.end(json!({"stopped": self.summary.stopped}))?;
+        }
         if self.summary.verdict() == "holds"
             && let Some(reason) = self.subject.unseen().nothing
         {

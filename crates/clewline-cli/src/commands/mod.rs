@@ -18,14 +18,20 @@ mod generate;
 mod header;
 mod journal;
 mod kept_entry;
+#[cfg(feature = "lab")]
+mod kept_report;
 mod known;
+mod merge;
+mod merged;
 mod output;
+mod pattern;
 mod progress;
 mod quasi;
 mod registered;
 #[cfg(feature = "lab")]
 mod reproduce;
 mod run;
+mod shard;
 mod signals;
 mod specs;
 mod status;
@@ -96,6 +102,7 @@ enum Command {
     Specs(specs::Args),
     Generate(generate::Args),
     Convert(convert::Args),
+    Merge(merge::Args),
     #[cfg(feature = "lab")]
     Reproduce(reproduce::Args),
     #[cfg(feature = "lab")]
@@ -151,12 +158,21 @@ fn execute() -> Result<Status, Failure> {
         Err(error) => return print_usage(&error),
     };
     match cli.command {
-        Command::Check(args) => check::run(&args),
+        Command::Check(args) => match args.shard() {
+            Some(shard) => check::shards::run(&args, shard),
+            None => check::run(&args),
+        },
         #[cfg(feature = "lab")]
-        Command::Stress(args) => stress::run(&args),
+        Command::Stress(args) => match args.shard() {
+            Some(shard) => stress::shards::run(&args, shard),
+            None => stress::run(&args),
+        },
         Command::Explore(args) => explore::run(&args),
         #[cfg(feature = "lab")]
-        Command::Actors(args) => actors::run(&args),
+        Command::Actors(args) => match args.shard() {
+            Some(shard) => actors::shards::run(&args, shard),
+            None => actors::run(&args),
+        },
         Command::Cc(args) => cc::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Cargo(args) => cargo::run(&args),
@@ -168,10 +184,27 @@ fn execute() -> Result<Status, Failure> {
         Command::Specs(args) => specs::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Merge(args) => merge_shards(args),
         #[cfg(feature = "lab")]
         Command::Reproduce(args) => reproduce::run(&args),
         #[cfg(feature = "lab")]
         Command::Tables(args) => tables::run(&args),
         Command::Completions(args) => completions::run(&args, definition()),
+    }
+}
+
+/// Runs the command whose shards kept these journals: what they did is not done again.
+fn merge_shards(args: merge::Args) -> Result<Status, Failure> {
+    let (merged, outputs) = merge::read(args)?;
+    let words = std::iter::once("clewline".to_owned()).chain(merged.first().arguments());
+    let wrong = |it: clap::Error| merged.first().misfit(it.to_string().trim_end());
+    match Cli::try_parse_from(words).map_err(wrong)?.command {
+        Command::Check(args) => check::shards::merge(args, outputs, &merged),
+        Command::Explore(args) => explore::merge(*args, outputs, &merged),
+        #[cfg(feature = "lab")]
+        Command::Stress(args) => stress::shards::merge(args, outputs, &merged),
+        #[cfg(feature = "lab")]
+        Command::Actors(args) => actors::shards::merge(*args, outputs, &merged),
+        _ => Err(merged.first().misfit("this command has no shards")),
     }
 }

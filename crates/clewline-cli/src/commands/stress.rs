@@ -1,6 +1,7 @@
 //! `clewline stress`: random testing with real threads.
 
 mod kept_rounds;
+pub(super) mod shards;
 
 use std::{
     path::PathBuf,
@@ -17,13 +18,16 @@ use clewline_methods::stress::{Outcome, Phase, Progress, Stress, ThreadRole};
 use clewline_report::render::{Publish, WitnessShown, grouped};
 use clewline_specs as specs;
 use clewline_threads::{Clock, ClockKind, Noise, Pinning};
+use serde_json::json;
 
 use super::{
     drawings::Drawings,
     generate,
     journal::{Journal, JournalFlag},
+    kept_report::PAGE_PROPOSED,
     output::{Output, Stdout, check_outputs, written},
     progress, quasi,
+    shard::{Shard, ShardFlags},
     status::{Failure, Status},
     summaries::{Nouns, Summaries},
     units::{self, Shrink},
@@ -153,6 +157,9 @@ pub(super) struct Args {
     journal: JournalFlag,
 
     #[command(flatten)]
+    shard: ShardFlags,
+
+    #[command(flatten)]
     drawings: Drawings,
 
     #[command(flatten)]
@@ -212,6 +219,13 @@ fn patience(text: &str) -> Result<Duration, ParseError> {
     if patience < PATIENCE_MIN { Err(ParseError::new("at least 50ms", text)) } else { Ok(patience) }
 }
 
+impl Args {
+    /// The share of the work to do, if it is not all.
+    pub(super) fn shard(&self) -> Option<Shard> {
+        self.shard.shard
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let state: Arc<State> = Arc::default();
     check_outputs([], args.drawings.files().chain(args.summaries.files()).chain(args.journal.file()))?;
@@ -237,16 +251,21 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     };
     // The page is already requested.
     if args.drawings.have_page() {
-        outcome.next.retain(|it| !it.ends_with(" --html report.html"));
+        outcome.next.retain(|it| !it.ends_with(PAGE_PROPOSED));
     }
     // Removes the progress line before anything else is written.
     drop(shown);
+    report(args, &outcome)
+}
+
+/// Prints and writes an outcome.
+fn report(args: &Args, outcome: &Outcome) -> Result<Status, Failure> {
     let status = match outcome.verdict() {
         "holds" => Status::Done,
         "violated" => Status::Violated,
         _ => Status::Unknown,
     };
-    Stdout::new().print(written(&outcome, args.format, WitnessShown::Not).as_bytes())?;
+    Stdout::new().print(written(outcome, args.format, WitnessShown::Not).as_bytes())?;
     args.summaries.write(&NOUNS.summary(vec![outcome.entry()]))?;
     args.drawings.write(|| outcome.page(), || outcome.svg())?;
     Ok(status)
@@ -263,6 +282,7 @@ fn rounds(args: &Args, stress: &Stress, mut journal: Journal) -> Result<Outcome,
         let left = limit.map(|it| it.saturating_sub(before).saturating_sub(begun.elapsed()));
         let mut outcome = stress.clone().round(runs, left.unwrap_or(ROUND_TIME).min(ROUND_TIME)).run()?;
         kept_rounds::add(&mut outcome, &done);
+        outcome.next = stress.next_commands(&outcome);
         let is_full = args.executions.is_some_and(|it| it as u64 <= outcome.runs);
         let is_late = limit.is_some_and(|it| it <= before + begun.elapsed());
         if outcome.finding.is_some() || is_interrupted() {
@@ -273,6 +293,7 @@ fn rounds(args: &Args, stress: &Stress, mut journal: Journal) -> Result<Outcome,
             journal.add(done.clone())?;
         }
         if is_full || is_late {
+            journal.end(json!({}))?;
             return Ok(outcome);
         }
     }

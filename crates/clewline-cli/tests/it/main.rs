@@ -8,6 +8,7 @@ mod arrows;
 mod browser;
 mod causes;
 mod check;
+mod columns;
 mod convert;
 mod corpus;
 #[cfg(feature = "crates")]
@@ -44,6 +45,7 @@ mod roles;
 mod round_up;
 mod run;
 mod rust_races;
+mod shards;
 mod silent;
 mod streaming;
 mod stress;

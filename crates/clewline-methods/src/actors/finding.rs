@@ -101,6 +101,8 @@ impl Finding {
             spec,
             case: &*self.case,
             verdict: &self.judgement.verdict,
+            others: &[],
+            violated: 0,
             algorithm: &self.judgement.algorithm,
             parts: self.judgement.parts,
             configurations: self.judgement.configurations,

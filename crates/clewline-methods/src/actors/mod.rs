@@ -38,6 +38,7 @@ pub use options::{Options, Progress, Scheduler, StopCondition, StuckCalls};
 pub(crate) use outcome::Verdict;
 pub use outcome::{Error, Metrics, Outcome, PhaseTimes, States};
 pub use present::Presented;
+pub use run::NO_RESULT;
 pub use text::ReportContext;
 pub use token::Token;
 

@@ -2,7 +2,7 @@
 
 use std::{sync::atomic::Ordering::Relaxed, time::Instant};
 
-use clewline_actors::{ActorId, Execution, Faults, HistoryVerdict, Modality, Rules, Snapshots};
+use clewline_actors::{ActorId, Execution, HistoryVerdict, Modality, Rules, Snapshots};
 use clewline_explore::{Coverage, Limit};
 
 use super::{
@@ -20,7 +20,8 @@ use super::{
 // How many states may be visited only to count all histories.
 const EXISTING_MAX: u64 = 200_000;
 
-const NO_RESULT: &str = "no call returned in any execution, so that there was no result to check";
+/// Why the verdict is unknown if nothing was checked.
+pub const NO_RESULT: &str = "no call returned in any execution, so that there was no result to check";
 
 /// Whether a call has returned, or there is none.
 fn is_judged(scenario: &dyn DynScenario, play: &dyn DynHarness) -> bool {
@@ -35,7 +36,7 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
     let program = play.program();
     let limits = Limits::new(options, deadline, progress)?;
     let mut last = None;
-    let ladder = ladder(options.rules.faults);
+    let ladder = options.rules.faults.budgets();
     let held = progress.fault_budgets.load(Relaxed).min(ladder.len() - 1);
     for (number, &faults) in ladder.iter().enumerate().skip(held) {
         progress.fault_budgets.store(number, Relaxed);
@@ -125,28 +126,6 @@ fn violated(
     Ok(Verdict::Violated(Box::new(found)))
 }
 
-/// Budgets from none to `most`, those with fewer faults first.
-fn ladder(most: Faults) -> Vec<Faults> {
-    let mut all = Vec::new();
-    for lose in 0..=most.lose {
-        for duplicate in 0..=most.duplicate {
-            for crash in 0..=most.crash {
-                all.extend((0..=most.partition).map(|partition| Faults {
-                    lose,
-                    duplicate,
-                    crash,
-                    partition,
-                    ..most
-                }));
-            }
-        }
-    }
-    let total =
-        |it: &Faults| [it.lose, it.duplicate, it.crash, it.partition].map(u32::from).iter().sum::<u32>();
-    all.sort_by_key(total);
-    all
-}
-
 /// Replays one schedule, and reports the violation at its end.
 pub(super) fn replay(play: &dyn DynHarness, options: &Options, token: &Token) -> Result<Outcome, Error> {
     let begun = Instant::now();
@@ -213,17 +192,4 @@ fn wrong_at_the_end(
     let returned = execution.summary().returned.count_ones() as usize;
     let is_stuck = is_end && returned < execution.engine().operations();
     (is_stuck && options.stuck == StuckCalls::Forbidden).then_some(ViolationKind::Stuck)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn budgets_go_up_one_fault_at_a_time() {
-        let most = Faults { lose: 1, crash: 2, ..Faults::default() };
-        let budgets: Vec<(u8, u8)> = ladder(most).iter().map(|it| (it.lose, it.crash)).collect();
-        assert_eq!(budgets, [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (1, 2)]);
-        assert_eq!(ladder(Faults::default()), [Faults::default()]);
-    }
 }

@@ -13,12 +13,12 @@ use std::{
     fmt,
     fs::File,
     io::{self, Read},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use clewline_check::{Algorithm, Judgement, Options, judge_history};
+use clewline_check::{Algorithm, Judgement, Options, Selection, judge_history};
 use clewline_core::{
     BorrowedHistory, Budget, EmptyHistory, ErasedHistory, ErasedSpec, History, MayFail, Reason, Recording,
     RelaxedHistory, Specification, Verdict, name_of_type,
@@ -26,6 +26,7 @@ use clewline_core::{
 use clewline_report::{
     Circumstances, Format, ReadOptions,
     formats::{self, InputFormat},
+    join,
     render::Source,
 };
 
@@ -136,6 +137,8 @@ pub struct Check {
     times: bool,
     circumstances: Arc<Circumstances>,
     quasi: Option<Quasi>,
+    violations_max: usize,
+    selection: Selection,
     may_fail: MayFail,
     // Files from this length on are checked while they are read.
     streamed_from: u64,
@@ -168,6 +171,8 @@ impl Check {
             times: false,
             circumstances: Arc::default(),
             quasi: None,
+            violations_max: 1,
+            selection: Selection::All,
             may_fail: MayFail::new(),
             streamed_from: STREAM_FILES_FROM_BYTES,
             window: DEFAULT_WINDOW_OPS,
@@ -238,6 +243,13 @@ impl Check {
     #[must_use]
     pub fn quasi(self, quasi: Quasi) -> Check {
         Check { quasi: Some(quasi), ..self }
+    }
+
+    /// Sets which parts (objects, and keys of each) of a history to judge, and for how many
+    /// violated ones a counterexample is reported: all, and one, by default. A stream reports one.
+    #[must_use]
+    pub fn parts(self, selection: Selection, violations_max: usize) -> Check {
+        Check { selection, violations_max, ..self }
     }
 
     /// Allows operations to return these results with no effect: `"deq=null,enq=false"`, while
@@ -503,26 +515,62 @@ impl Check {
         options: &Options,
     ) -> Result<(Box<dyn ErasedHistory>, Judgement), Error> {
         match self.read(name, input, &options.budget)? {
-            ReadResult::Whole(recording) => {
-                let case = object.load(*recording).map_err(|it| Error::of_file(name, it))?;
-                let spec = object.name().unwrap_or_default();
-                let case =
-                    RelaxedHistory::relax(case, &clewline_specs::resolve_failures(&spec, &self.may_fail)?);
-                (self.progress)(Progress::Judging(&options.budget));
-                let judgement = judge_history(&*case, options);
-                Ok((case, judgement))
-            }
+            ReadResult::Whole(recording) => self.judge_recording(name, *recording, object, options),
             ReadResult::Stopped(reason) => Ok(self.not_judged(reason)),
         }
     }
 
+    fn judge_recording(
+        &self,
+        name: &str,
+        recording: Recording,
+        object: &dyn ErasedSpec,
+        options: &Options,
+    ) -> Result<(Box<dyn ErasedHistory>, Judgement), Error> {
+        let case = object.load(recording).map_err(|it| Error::of_file(name, it))?;
+        let spec = object.name().unwrap_or_default();
+        let may_fail = clewline_specs::resolve_failures(&spec, &self.may_fail)?;
+        let case = RelaxedHistory::relax(case, &may_fail);
+        (self.progress)(Progress::Judging(&options.budget));
+        let judgement = judge_history(&*case, options);
+        Ok((case, judgement))
+    }
+
+    /// As [`file`](Self::file), of several files that are one history, which reports call `name`:
+    /// their operations have times of one clock. Without quasi factors.
+    ///
+    /// # Errors
+    ///
+    /// As of `file`; also if a file has no times.
+    pub fn files(
+        &self,
+        name: &str,
+        paths: &[PathBuf],
+        specification: &str,
+    ) -> Result<Report<'static>, Error> {
+        let begun = Instant::now();
+        let object = clewline_specs::find(specification)?;
+        let options = self.options();
+        let _timer = Timer::start(self.timeout, &options.budget)?;
+        let reading = self.clone().keep_times();
+        let mut recordings = Vec::with_capacity(paths.len());
+        for path in paths {
+            let file = path.display().to_string();
+            let input = File::open(path).map_err(|it| Error::of_file(&file, it))?;
+            match reading.read(&file, input, &options.budget)? {
+                ReadResult::Whole(recording) => recordings.push((file, *recording)),
+                ReadResult::Stopped(reason) => {
+                    return Ok(self.report(name, specification, begun, self.not_judged(reason)));
+                }
+            }
+        }
+        let recording = join(recordings).map_err(|(file, error)| Error::of_file(&file, error))?;
+        let judged = self.judge_recording(name, recording, &*object, &options)?;
+        Ok(self.report(name, specification, begun, judged))
+    }
+
     pub(crate) fn not_judged(&self, reason: Reason) -> (Box<dyn ErasedHistory>, Judgement) {
-        let judgement = Judgement {
-            verdict: Verdict::Unknown(reason),
-            parts: 0,
-            algorithm: format!("{:?}", self.algorithm),
-            configurations: 0,
-        };
+        let judgement = Judgement::new(Verdict::Unknown(reason), 0, format!("{:?}", self.algorithm), 0);
         (Box::new(EmptyHistory::default()), judgement)
     }
 
@@ -596,7 +644,9 @@ impl Check {
         if let Some(memory) = self.memory {
             budget = with_process_memory(budget, memory);
         }
-        Options { algorithm: self.algorithm.clone(), jobs: self.jobs, budget, ..Options::default() }
+        let (violations_max, selection) = (self.violations_max, self.selection.clone());
+        let algorithm = self.algorithm.clone();
+        Options { algorithm, jobs: self.jobs, budget, violations_max, selection, ..Options::default() }
     }
 }
 

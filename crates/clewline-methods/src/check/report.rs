@@ -2,6 +2,7 @@
 
 use std::{fmt, time::Duration};
 
+use clewline_check::PartsJudged;
 use clewline_core::{ErasedHistory, Verdict};
 use clewline_report::render::{
     Cause, CheckedHistory, Present, WitnessShown,
@@ -29,6 +30,12 @@ impl Report<'_> {
     #[must_use]
     pub fn algorithm(&self) -> &str {
         &self.judgement.algorithm
+    }
+
+    /// What was found out about each independent part of the history.
+    #[must_use]
+    pub fn parts(&self) -> (usize, &PartsJudged) {
+        (self.judgement.parts, &self.judgement.found)
     }
 
     /// The least quasi factor with which it holds, if it was requested and exists.
@@ -85,6 +92,8 @@ impl Report<'_> {
             spec: &self.spec,
             case: &*self.case,
             verdict: &self.judgement.verdict,
+            others: &self.judgement.others,
+            violated: self.judgement.found.violated.len(),
             algorithm: &self.judgement.algorithm,
             parts: self.judgement.parts,
             configurations: self.judgement.configurations,

@@ -123,13 +123,9 @@ fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (
     if !matches!(verdict, Verdict::Holds(_)) {
         evidence.least = None;
     }
-    let judgement = Judgement {
-        verdict,
-        parts: problems.len(),
-        algorithm: "displacement search".to_owned(),
-        configurations: options.budget.visited() - visited,
-    };
-    (judgement, evidence)
+    let configurations = options.budget.visited() - visited;
+    let algorithm = "displacement search".to_owned();
+    (Judgement::new(verdict, problems.len(), algorithm, configurations), evidence)
 }
 
 fn describe_displacement(

@@ -461,6 +461,12 @@ impl Stress {
         }
     }
 
+    /// The commands to type after an outcome of several rounds.
+    #[must_use]
+    pub fn next_commands(&self, outcome: &Outcome) -> Vec<String> {
+        again::commands(self, outcome, None)
+    }
+
     fn run_as(&self, test: Option<&str>) -> Result<Outcome, Error> {
         let mut stress = self.clone();
         if let Environment::Heeded = stress.environment {

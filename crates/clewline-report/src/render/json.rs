@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use clewline_core::{Datum, Note, OperationId, Value, Values, Verdict, visible};
+use clewline_core::{Datum, Note, OperationId, Value, Values, Verdict, Violation, visible};
 use serde_json::{Map, Value as Json};
 
 use super::{CheckedHistory, WitnessShown, cause::Cause, explain::explanation};
@@ -104,17 +104,7 @@ pub fn report(judged: &CheckedHistory<'_>, witness: WitnessShown) -> Object {
             }
         }
         Verdict::Violated(violation) => {
-            let mut explanation_object = Object::new();
-            if let Some(object) = violation.counterexample.first().and_then(|&it| judged.object(it)) {
-                explanation_object.add("object", json(judged.case.values(), object));
-            }
-            explanation_object.add("core", ids(judged, &violation.counterexample));
-            if !violation.is_verified {
-                explanation_object.add("verified", false);
-            }
-            if !violation.is_minimal {
-                explanation_object.add("minimal", false);
-            }
+            let mut explanation_object = explained(judged, violation);
             if let Some(line) = judged.stream.and_then(|it| it.line) {
                 explanation_object.add("line", line);
             }
@@ -123,6 +113,15 @@ pub fn report(judged: &CheckedHistory<'_>, witness: WitnessShown) -> Object {
                 explanation_object.add("holds_if", may_fail.to_string());
             }
             report.add_object("explanation", explanation_object);
+            if 1 < judged.violated {
+                report.add("violated_parts", judged.violated);
+                let others = judged.others.iter().map(|it| {
+                    let mut other = explained(judged, it);
+                    other.add("text", explanation(judged, it));
+                    Json::from(other)
+                });
+                report.add("others", others.collect::<Json>());
+            }
         }
         Verdict::Unknown(reason) => report.add("reason", reason.to_string()),
     }
@@ -132,6 +131,22 @@ pub fn report(judged: &CheckedHistory<'_>, witness: WitnessShown) -> Object {
         report.add("notes", notes.iter().map(note).collect::<Json>());
     }
     report
+}
+
+/// The first fields of an explanation: what is violated.
+fn explained(judged: &CheckedHistory<'_>, violation: &Violation) -> Object {
+    let mut explained = Object::new();
+    if let Some(object) = violation.counterexample.first().and_then(|&it| judged.object(it)) {
+        explained.add("object", json(judged.case.values(), object));
+    }
+    explained.add("core", ids(judged, &violation.counterexample));
+    if !violation.is_verified {
+        explained.add("verified", false);
+    }
+    if !violation.is_minimal {
+        explained.add("minimal", false);
+    }
+    explained
 }
 
 /// The first fields of the report on any history.

@@ -32,7 +32,9 @@ mod width;
 
 use std::time::Duration;
 
-use clewline_core::{Datum, ErasedHistory, ObjectId, OperationId, Value, Values, Verdict, visible};
+use clewline_core::{
+    Datum, ErasedHistory, ObjectId, OperationId, Value, Values, Verdict, Violation, visible,
+};
 
 pub use cause::Cause;
 pub use explain::explanation;
@@ -54,6 +56,10 @@ pub struct CheckedHistory<'a> {
     pub case: &'a dyn ErasedHistory,
     /// The verdict.
     pub verdict: &'a Verdict,
+    /// The counterexamples of further violated parts.
+    pub others: &'a [Violation],
+    /// How many independent parts are violated, if they were counted.
+    pub violated: usize,
     /// The checker that decided.
     pub algorithm: &'a str,
     /// How many independent parts (objects, and keys of each) were checked separately.

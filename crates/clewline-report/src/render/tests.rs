@@ -6,7 +6,7 @@ use clewline_core::{
 };
 
 use super::{
-    CheckedHistory, Source, WitnessShown, count, json, present,
+    CheckedHistory, Source, WitnessShown, count, html, json, present,
     text::{Paint, Style},
 };
 
@@ -136,6 +136,8 @@ pub(super) fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> CheckedHistor
         spec: "queue",
         case,
         verdict,
+        others: &[],
+        violated: 0,
         algorithm: "wg-graph",
         parts: 1,
         configurations: 1_234,
@@ -143,6 +145,25 @@ pub(super) fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> CheckedHistor
         stream: None,
         next: &[],
     }
+}
+
+#[test]
+fn further_violated_parts_are_listed_with_their_lines() {
+    let case = overtaken();
+    let (first, other) = (exhausted(&[0, 1, 2], &[0, 1], 2), exhausted(&[3], &[], 3));
+    let Verdict::Violated(other) = other else { panic!("it is violated") };
+    let others = [other];
+    let judged = CheckedHistory { others: &others, violated: 4, parts: 9, ..judged(&case, &first) };
+    let text = present::text(&judged, &Style::default());
+    assert!(text.contains("  4 of 9 parts are violated. The others:\n\n  line 4: "), "{text}");
+    assert!(text.contains("\n  and 2 more\n"), "{text}");
+    let json = json::report(&judged, WitnessShown::Not).to_string();
+    assert!(json.contains("\"violated_parts\":4,\"others\":[{\"core\":[3],\"text\":\""), "{json}");
+    let page = html::write(&html::Page::of(&judged));
+    assert!(page.contains("4 of 9 parts are violated. The others:"), "{page}");
+    let one = CheckedHistory { others: &[], violated: 1, ..judged };
+    assert!(!present::text(&one, &Style::default()).contains("are violated"));
+    assert!(!json::report(&one, WitnessShown::Not).to_string().contains("others"));
 }
 
 #[track_caller]

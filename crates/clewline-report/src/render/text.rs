@@ -200,7 +200,39 @@ fn violated(judged: &CheckedHistory<'_>, violation: &Violation, style: &Style) -
             line_numbers(judged, &violation.counterexample)
         )));
     }
+    blocks.extend(others(judged));
     blocks
+}
+
+/// The other violated parts, one item each.
+fn others(judged: &CheckedHistory<'_>) -> Vec<Block> {
+    let others = judged.violated.saturating_sub(1);
+    if others == 0 {
+        return Vec::new();
+    }
+    let parts = if judged.objects() < judged.parts { "parts" } else { "objects" };
+    let left = others - judged.others.len();
+    let lead = format!(
+        "{} of {} {parts} are violated. The other{}:",
+        grouped(judged.violated as u64),
+        grouped(judged.parts as u64),
+        if others == 1 { "" } else { "s" }
+    );
+    let item = |it: &Violation| {
+        let on = it.counterexample.first().and_then(|&it| judged.object(it));
+        let on =
+            on.map_or_else(String::new, |it| format!("object {}, ", super::plain(judged.case.values(), it)));
+        let place = match judged.source {
+            Source::File => line_numbers(judged, &it.counterexample),
+            Source::Program | Source::Run => count(it.counterexample.len() as u64, "operation", "operations"),
+        };
+        format!("{on}{place}: {}", explain::sentences(judged, it))
+    };
+    let mut items: Vec<String> = judged.others.iter().map(item).collect();
+    if left != 0 {
+        items.push(format!("and {} more", grouped(left as u64)));
+    }
+    vec![Block::paragraph(lead), Block::List(items)]
 }
 
 /// The drawn part of a violation.

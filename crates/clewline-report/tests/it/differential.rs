@@ -115,8 +115,7 @@ fn examine(spec: &str, seed: u64, flaws: &mut Vec<String>) -> Seen {
     let case = random_history(spec, seed);
     let mut seen = Seen { histories: 1, ..Seen::default() };
     let judgement = judge(case.problems(), &Options::default());
-    let is_violated = case.problems().iter().any(|it| word(it) == "violated");
-    let expected = if is_violated { "violated" } else { "holds" };
+    let expected = case.problems().iter().map(word).find(|it| *it == "violated").unwrap_or("holds");
     if judgement.verdict.word() != expected {
         seen.wrong += 1;
         flaws.push(format!("{spec} {seed}: {} instead of {expected}", judgement.verdict.word()));
@@ -128,6 +127,8 @@ fn examine(spec: &str, seed: u64, flaws: &mut Vec<String>) -> Seen {
         spec,
         case: &*case,
         verdict: &judgement.verdict,
+        others: &[],
+        violated: 0,
         algorithm: &judgement.algorithm,
         parts: judgement.parts,
         configurations: 0,

@@ -56,6 +56,8 @@ impl Sample {
             spec: &self.spec,
             case,
             verdict: &judgement.verdict,
+            others: &[],
+            violated: 0,
             algorithm: &judgement.algorithm,
             parts: judgement.parts,
             configurations: 0,

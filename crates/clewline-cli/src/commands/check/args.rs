@@ -7,7 +7,13 @@ use clewline_core::MayFail;
 use clewline_report::formats;
 
 use crate::commands::{
-    drawings::Drawings, journal::JournalFlag, known::KnownFlags, output::Output, summaries::Summaries, units,
+    drawings::Drawings,
+    journal::JournalFlag,
+    known::KnownFlags,
+    output::Output,
+    shard::{Shard, ShardFlags},
+    summaries::Summaries,
+    units,
 };
 
 /// Check recorded histories for linearizability
@@ -20,7 +26,8 @@ use crate::commands::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::commands) struct Args {
-    /// History files to check; `-` is standard input
+    /// History files to check; `-` is standard input. A pattern in quotes ('run/*.jsonl') is one
+    /// history, of all files that match
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 
@@ -90,6 +97,11 @@ pub(in crate::commands) struct Args {
     #[arg(long)]
     pub(super) witness: bool,
 
+    /// Stop at the first violated object or key; without this flag all of them are reported, except
+    /// for input that is checked while it is read
+    #[arg(long)]
+    pub(super) first: bool,
+
     /// Standard input is sorted by invocation time, so report a violation immediately
     ///
     /// Standard input is checked while it is read, and only the operations that are still needed
@@ -107,16 +119,27 @@ pub(in crate::commands) struct Args {
     pub(super) journal: JournalFlag,
 
     #[command(flatten)]
+    pub(super) shard: ShardFlags,
+
+    #[command(flatten)]
     pub(super) drawings: Drawings,
 
     #[command(flatten)]
     pub(super) summaries: Summaries,
 }
 
+impl Args {
+    /// The share of the work to do, if it is not all.
+    pub(in crate::commands) fn shard(&self) -> Option<Shard> {
+        self.shard.shard
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   clewline check recorded.jsonl --spec queue
   clewline check runs/*.jsonl --spec map --timeout 30s --format json
+  clewline check 'run/*.jsonl' --spec map
   clewline check etcd.log --spec cas-register --algorithm jit-graph+wg-graph
   clewline check k-fifo.jsonl --spec queue --quasi deq=?
   clewline check ring.jsonl --spec queue:8 --may-fail enq=false,deq=null

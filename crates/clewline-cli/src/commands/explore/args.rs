@@ -12,6 +12,7 @@ use crate::commands::{
     generate,
     journal::JournalFlag,
     output::{Output, check_outputs},
+    shard::ShardFlags,
     status::Failure,
     summaries::Summaries,
     units::{self, AtMost, Shrink},
@@ -207,6 +208,9 @@ pub(in crate::commands) struct Args {
 
     #[command(flatten)]
     pub(super) journal: JournalFlag,
+
+    #[command(flatten)]
+    pub(super) shard: ShardFlags,
 
     #[command(flatten)]
     pub(super) drawings: Drawings,

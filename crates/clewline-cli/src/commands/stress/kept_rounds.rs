@@ -2,6 +2,7 @@
 
 use clewline_core::Reason;
 use clewline_methods::{relaxed::FactorHistogram, stress::Outcome};
+use clewline_threads::Pinning;
 use serde_json::{Value as Json, json};
 
 use crate::commands::journal::milliseconds;
@@ -21,6 +22,8 @@ pub(super) fn to_json(outcome: &Outcome) -> Json {
         "needed": outcome.needed.as_ref().map(|it| it.histories.iter().collect::<Vec<_>>()),
         "elapsed_ms": outcome.elapsed.as_millis() as u64,
         "worked_ms": outcome.worked.as_millis() as u64,
+        "clock": outcome.clock.name(),
+        "pinned": outcome.pinning != Pinning::Free,
     })
 }
 

@@ -305,12 +305,8 @@ impl<'a> StreamReader<'a> {
     fn judged(&self, verdict: Verdict) -> StreamEnd {
         let options = self.window.options();
         let deciders = self.window.deciders();
-        let judgement = Judgement {
-            verdict,
-            parts: 1,
-            algorithm: if deciders.is_empty() { format!("{:?}", options.algorithm) } else { deciders },
-            configurations: options.budget.visited(),
-        };
+        let algorithm = if deciders.is_empty() { format!("{:?}", options.algorithm) } else { deciders };
+        let judgement = Judgement::new(verdict, 1, algorithm, options.budget.visited());
         StreamEnd::Judged(Box::new(EmptyHistory::default()), judgement, self.stream(None))
     }
 

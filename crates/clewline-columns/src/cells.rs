@@ -1,0 +1,177 @@
+//! The cells of a column, as values.
+
+use arrow_array::{Array, ArrayRef, cast::AsArray, types};
+use arrow_schema::{DataType, Field, TimeUnit};
+use clewline_core::{Value, Values};
+use clewline_report::json_value;
+
+/// What is wrong with a column, and in which row of the batch, if it is not the whole column.
+#[derive(Debug)]
+pub(crate) struct CellError {
+    pub(crate) row: Option<usize>,
+    pub(crate) message: String,
+}
+
+impl CellError {
+    fn column(expected: &str, found: &DataType) -> CellError {
+        CellError { row: None, message: format!("expected {expected}, found {found}") }
+    }
+
+    fn cell(row: usize, message: impl Into<String>) -> CellError {
+        CellError { row: Some(row), message: message.into() }
+    }
+}
+
+/// Whether the texts of a column are JSON: Arrow's extension type says so.
+pub(crate) fn is_json(field: &Field) -> bool {
+    field.metadata().get("ARROW:extension:name").is_some_and(|it| it == "arrow.json")
+}
+
+/// The integers of a column of integers or timestamps, if it is one; nulls are any number.
+fn integers(array: &dyn Array) -> Option<Vec<Option<i64>>> {
+    macro_rules! of {
+        ($kind:ty) => {
+            array.as_primitive::<$kind>().values().iter().map(|it| i64::try_from(*it).ok()).collect()
+        };
+    }
+    Some(match array.data_type() {
+        DataType::Int8 => of!(types::Int8Type),
+        DataType::Int16 => of!(types::Int16Type),
+        DataType::Int32 => of!(types::Int32Type),
+        DataType::Int64 => of!(types::Int64Type),
+        DataType::UInt8 => of!(types::UInt8Type),
+        DataType::UInt16 => of!(types::UInt16Type),
+        DataType::UInt32 => of!(types::UInt32Type),
+        DataType::UInt64 => of!(types::UInt64Type),
+        DataType::Timestamp(TimeUnit::Second, _) => of!(types::TimestampSecondType),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => of!(types::TimestampMillisecondType),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => of!(types::TimestampMicrosecondType),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => of!(types::TimestampNanosecondType),
+        _ => return None,
+    })
+}
+
+const TOO_LARGE: &str = "expected an integer of 64 bits with a sign, found a larger one";
+
+/// The times of a column; none where it is null.
+pub(crate) fn times(array: &dyn Array) -> Result<Vec<Option<i64>>, CellError> {
+    let expected = "integers or timestamps";
+    let numbers = integers(array).ok_or_else(|| CellError::column(expected, array.data_type()))?;
+    let time = |(row, number): (usize, Option<i64>)| match number {
+        _ if array.is_null(row) => Ok(None),
+        Some(number) => Ok(Some(number)),
+        None => Err(CellError::cell(row, TOO_LARGE)),
+    };
+    numbers.into_iter().enumerate().map(time).collect()
+}
+
+/// The values of each text of a column, if it is one of texts.
+fn texts(
+    array: &dyn Array,
+    mut value: impl FnMut(usize, &str) -> Result<Value, CellError>,
+) -> Option<Result<Vec<Value>, CellError>> {
+    fn all<'a>(
+        texts: impl Iterator<Item = Option<&'a str>>,
+        value: &mut impl FnMut(usize, &str) -> Result<Value, CellError>,
+    ) -> Result<Vec<Value>, CellError> {
+        let one = |(row, text): (usize, Option<&str>)| text.map_or(Ok(Value::ABSENT), |it| value(row, it));
+        texts.enumerate().map(one).collect()
+    }
+    Some(match array.data_type() {
+        DataType::Utf8 => all(array.as_string::<i32>().iter(), &mut value),
+        DataType::LargeUtf8 => all(array.as_string::<i64>().iter(), &mut value),
+        DataType::Utf8View => all(array.as_string_view().iter(), &mut value),
+        _ => return None,
+    })
+}
+
+/// The names in a column: integers or texts; absent where it is null.
+pub(crate) fn names(array: &dyn Array, values: &mut Values) -> Result<Vec<Value>, CellError> {
+    typed(array, values, false)?.ok_or_else(|| CellError::column("integers or texts", array.data_type()))
+}
+
+/// The texts in a column; absent where it is null.
+pub(crate) fn words(array: &dyn Array, values: &mut Values) -> Result<Vec<Value>, CellError> {
+    let is_text = match array.data_type() {
+        DataType::Dictionary(_, values) => !values.is_integer(),
+        other => !other.is_integer() && !other.is_temporal(),
+    };
+    let found = if is_text { typed(array, values, false)? } else { None };
+    found.ok_or_else(|| CellError::column("texts", array.data_type()))
+}
+
+/// The arguments or results in a column; absent where it is null.
+pub(crate) fn data(array: &dyn Array, values: &mut Values, is_json: bool) -> Result<Vec<Value>, CellError> {
+    match array.data_type() {
+        DataType::Null => return Ok(vec![Value::ABSENT; array.len()]),
+        DataType::Boolean => {
+            let one = |it: Option<bool>| it.map_or(Value::ABSENT, Value::bool);
+            return Ok(array.as_boolean().iter().map(one).collect());
+        }
+        DataType::List(_) => {
+            let list = array.as_list::<i32>();
+            let ends = list.value_offsets().iter().map(|it| *it as usize).collect();
+            return lists(array, list.values(), ends, values);
+        }
+        DataType::LargeList(_) => {
+            let list = array.as_list::<i64>();
+            let ends = list.value_offsets().iter().map(|it| *it as usize).collect();
+            return lists(array, list.values(), ends, values);
+        }
+        DataType::Timestamp(..) => (),
+        _ => {
+            if let Some(found) = typed(array, values, is_json)? {
+                return Ok(found);
+            }
+        }
+    }
+    let expected = "booleans, integers, texts, lists of these, or texts of the logical type JSON";
+    Err(CellError::column(expected, array.data_type()))
+}
+
+fn lists(
+    array: &dyn Array,
+    items: &ArrayRef,
+    ends: Vec<usize>,
+    values: &mut Values,
+) -> Result<Vec<Value>, CellError> {
+    let items = data(items, values, false).map_err(|it| CellError { row: None, ..it })?;
+    let null = |it: &Value| if it.is_absent() { Value::NIL } else { *it };
+    let mut list = |row: usize| {
+        if array.is_null(row) {
+            return Value::ABSENT;
+        }
+        let items: Vec<Value> = items[ends[row]..ends[row + 1]].iter().map(null).collect();
+        values.list(&items)
+    };
+    Ok((0..array.len()).map(&mut list).collect())
+}
+
+/// Integers and texts; `None` if the column has others.
+fn typed(array: &dyn Array, values: &mut Values, is_json: bool) -> Result<Option<Vec<Value>>, CellError> {
+    if let Some(dictionary) = array.as_any_dictionary_opt() {
+        let Some(entries) =
+            typed(dictionary.values(), values, is_json).map_err(|it| CellError { row: None, ..it })?
+        else {
+            return Ok(None);
+        };
+        let keys = if entries.is_empty() { vec![0; array.len()] } else { dictionary.normalized_keys() };
+        let cell = |row: usize| if array.is_null(row) { Value::ABSENT } else { entries[keys[row]] };
+        return Ok(Some((0..array.len()).map(cell).collect()));
+    }
+    if let Some(numbers) = integers(array) {
+        let cell = |(row, number): (usize, Option<i64>)| match number {
+            _ if array.is_null(row) => Ok(Value::ABSENT),
+            Some(number) => Ok(values.int(number)),
+            None => Err(CellError::cell(row, TOO_LARGE)),
+        };
+        return numbers.into_iter().enumerate().map(cell).collect::<Result<Vec<_>, _>>().map(Some);
+    }
+    let parsed = |row: usize, text: &str| {
+        if !is_json {
+            return Ok(values.text(text));
+        }
+        json_value(text, values).map_err(|it| CellError::cell(row, format!("expected JSON: {it}")))
+    };
+    texts(array, parsed).transpose()
+}

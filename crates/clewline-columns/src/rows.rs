@@ -1,0 +1,195 @@
+//! The rows of tables, until they become a recording.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::Schema;
+use clewline_core::{
+    Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Times, Value, Values,
+};
+use clewline_report::{ReadError, ReadOptions};
+use rustc_hash::FxHashMap;
+
+use crate::cells::{self, CellError};
+
+/// The columns that are read.
+pub(crate) const COLUMNS: [&str; 9] =
+    ["process", "op", "call", "return", "arg", "ret", "key", "object", "id"];
+
+// Without these there is no history.
+const REQUIRED: [&str; 3] = ["process", "op", "call"];
+
+/// The columns of a table that are read, by their places.
+pub(crate) fn projection(schema: &Schema) -> Result<Vec<usize>, ReadError> {
+    for name in REQUIRED {
+        if schema.fields().find(name).is_none() {
+            let found: Vec<&str> = schema.fields().iter().map(|it| it.name().as_str()).collect();
+            let message = format!("expected a column `{name}`, found only {}", found.join(", "));
+            return Err(ReadError::in_line(1, message));
+        }
+    }
+    Ok(COLUMNS.iter().filter_map(|it| schema.fields().find(it).map(|it| it.0)).collect())
+}
+
+/// An error in `row`, from 0, after `read` rows were read.
+pub(crate) fn after(read: usize, row: usize, message: String) -> ReadError {
+    let mut error = ReadError::in_line(row + 1, message);
+    error.read = read;
+    error
+}
+
+/// A column that is there, and has no nulls.
+fn required(batch: &RecordBatch, name: &str) -> Result<ArrayRef, CellError> {
+    let wrong = |row, message: &str| CellError { row, message: message.to_owned() };
+    let array = batch.column_by_name(name).ok_or_else(|| wrong(None, "there is no such column"))?;
+    match (0..array.len()).find(|it| array.is_null(*it)) {
+        Some(row) => Err(wrong(Some(row), "expected a value, found null")),
+        None => Ok(Arc::clone(array)),
+    }
+}
+
+/// Names in the order in which they are first seen.
+#[derive(Default)]
+struct Numbering {
+    names: Vec<Value>,
+    numbers: FxHashMap<Value, u32>,
+}
+
+impl Numbering {
+    fn number(&mut self, name: Value) -> u32 {
+        *self.numbers.entry(name).or_insert_with(|| {
+            self.names.push(name);
+            self.names.len() as u32 - 1
+        })
+    }
+}
+
+/// The rows so far.
+pub(crate) struct Rows {
+    values: Values,
+    processes: Numbering,
+    objects: Numbering,
+    columns: TimedColumns<RawCall, Value>,
+    // By row; empty if there is no column of ids.
+    ids: Vec<Value>,
+    times: Option<Vec<Times>>,
+    // Columns whose texts are JSON.
+    json: Vec<String>,
+}
+
+impl Rows {
+    /// Without any row. `json` are columns whose texts are known to be JSON.
+    pub(crate) fn new(options: &ReadOptions<'_>, json: Vec<String>) -> Rows {
+        Rows {
+            values: Values::new(),
+            processes: Numbering::default(),
+            objects: Numbering::default(),
+            columns: TimedColumns::with_capacity(0),
+            ids: Vec::new(),
+            times: options.times.then(Vec::new),
+            json,
+        }
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Takes the rows of a batch, which is in this group of rows.
+    pub(crate) fn take(&mut self, batch: &RecordBatch, group: usize) -> Result<(), ReadError> {
+        let before = self.len();
+        let failed = |name: &str, error: CellError| {
+            let message = format!("column `{name}`, row group {group}: {}", error.message);
+            after(before, before + error.row.unwrap_or(0), message)
+        };
+        let rows = batch.num_rows();
+        let column = |name: &str| batch.column_by_name(name).cloned();
+        let values = &mut self.values;
+        let process = required(batch, "process").and_then(|it| cells::names(&it, values));
+        let process = process.map_err(|it| failed("process", it))?;
+        let op = required(batch, "op").and_then(|it| cells::words(&it, values));
+        let op = op.map_err(|it| failed("op", it))?;
+        let called = required(batch, "call").and_then(|it| cells::times(&it));
+        let called = called.map_err(|it| failed("call", it))?;
+        let returned = match column("return") {
+            Some(array) => cells::times(&array).map_err(|it| failed("return", it))?,
+            None => vec![None; rows],
+        };
+        let mut names = |name: &str| match column(name) {
+            Some(array) => cells::names(&array, values).map(Some).map_err(|it| failed(name, it)),
+            None => Ok(None),
+        };
+        let (key, object, id) = (names("key")?, names("object")?, names("id")?);
+        let mut data = |name: &str| match column(name) {
+            Some(array) => {
+                let field = batch.schema_ref().field_with_name(name);
+                let is_json = self.json.iter().any(|it| it == name) || field.is_ok_and(cells::is_json);
+                let cells = cells::data(&array, values, is_json).map_err(|it| failed(name, it))?;
+                Ok((cells, is_json))
+            }
+            None => Ok((vec![Value::ABSENT; rows], true)),
+        };
+        let ((arg, _), (ret, is_json)) = (data("arg")?, data("ret")?);
+        for row in 0..rows {
+            let arg = match key.as_ref().map_or(Value::ABSENT, |it| it[row]) {
+                Value::ABSENT => arg[row],
+                key if arg[row].is_absent() => key,
+                key => self.values.list(&[key, arg[row]]),
+            };
+            // In a column of JSON, `null` is a value of its own.
+            let ret = if ret[row].is_absent() && !is_json { Value::NIL } else { ret[row] };
+            let called = called[row].unwrap_or_default();
+            if returned[row].is_none() && !matches!(ret, Value::ABSENT | Value::NIL) {
+                let message = "expected a time of the return, where there is a result".to_owned();
+                return Err(failed("return", CellError { row: Some(row), message }));
+            }
+            let object = object.as_ref().map_or(Value::ABSENT, |it| it[row]);
+            self.columns.push(Timed {
+                process: ProcessId(self.processes.number(process[row])),
+                object: ObjectId(self.objects.number(object)),
+                call: RawCall { method: op[row], arg },
+                called,
+                returned: returned[row].map(|time| (ret, time)),
+            });
+            if let Some(times) = &mut self.times {
+                times.push(Times { line: before + row + 1, called, returned: returned[row] });
+            }
+        }
+        if let Some(id) = id {
+            self.ids.resize(before, Value::ABSENT);
+            self.ids.extend(id);
+        }
+        Ok(())
+    }
+
+    /// The recording of all rows.
+    pub(crate) fn finish(self) -> Result<Recording, ReadError> {
+        let Rows { values, processes, objects, columns, mut ids, times, .. } = self;
+        let read = columns.len();
+        let failed = |row: usize, message: String| after(read, row, message);
+        if !ids.is_empty() {
+            ids.resize(read, Value::ABSENT);
+        }
+        let history = columns.finish().map_err(|malformed| {
+            let other = malformed.other().map(|it| format!(" (row {})", it + 1)).unwrap_or_default();
+            failed(malformed.index(), format!("{}{other}", malformed.reason()))
+        })?;
+        let names = Names {
+            processes: processes.names,
+            objects: objects.names,
+            ids: (!ids.is_empty()).then_some(ids),
+            times,
+            ..Names::default()
+        };
+        if let Some(own) = &names.ids {
+            let mut all: Vec<(Value, usize)> = (0..own.len()).map(|it| (names.id(it), it)).collect();
+            all.sort_unstable();
+            let twice = all.windows(2).filter(|it| it[0].0 == it[1].0).map(|it| (it[1].1, it[0].1)).min();
+            if let Some((again, first)) = twice {
+                return Err(failed(again, format!("column `id`: it is the id of row {}, too", first + 1)));
+            }
+        }
+        Ok(Recording::new(history, values, names))
+    }
+}

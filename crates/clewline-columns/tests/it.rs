@@ -1,0 +1,236 @@
+//! Parquet and Arrow files: what is written is read again; other tables of the schema are read;
+//! what does not fit is named.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{collections::HashMap, sync::Arc};
+
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, ListArray,
+    RecordBatch, StringArray, TimestampMicrosecondArray, UInt64Array,
+    types::{Int32Type, Int64Type},
+};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{Field, Schema};
+use clewline_core::{GeneratorConfig, Recording};
+use clewline_report::{Format, ReadOptions, formats};
+use clewline_specs::CATALOG;
+use parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
+
+fn format(name: &str) -> &'static dyn Format {
+    *clewline_columns::FORMATS.iter().find(|it| it.name() == name).unwrap()
+}
+
+fn jsonl(recording: &Recording) -> String {
+    let mut text = Vec::new();
+    formats::jsonl::ENTRY.write(recording, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+fn from_jsonl(text: &str) -> Recording {
+    formats::jsonl::ENTRY.read(&mut text.as_bytes(), &ReadOptions::default()).unwrap()
+}
+
+fn read(name: &str, bytes: &[u8]) -> Result<Recording, String> {
+    formats::read(format(name), &mut &*bytes, &ReadOptions::default()).map_err(|it| it.to_string())
+}
+
+/// Every specification's histories, of several objects, are the same after both formats.
+#[test]
+fn what_is_written_is_read_again() {
+    for entry in CATALOG.built_in() {
+        let spec = clewline_specs::find(entry.name).unwrap();
+        for seed in 0..4 {
+            let plan = GeneratorConfig {
+                operations: 60,
+                objects: 1 + seed as usize % 3,
+                seed,
+                ..GeneratorConfig::default()
+            };
+            let text = jsonl(&spec.generate(&plan));
+            for name in ["parquet", "arrow"] {
+                let mut bytes = Vec::new();
+                format(name).write(&from_jsonl(&text), &mut bytes).unwrap();
+                assert!(format(name).recognises(&bytes));
+                assert_eq!(jsonl(&read(name, &bytes).unwrap()), text, "{} {name} {seed}", entry.name);
+            }
+        }
+    }
+}
+
+/// Absent and null results, nested and mixed values, ids and names of both kinds.
+#[test]
+fn values_of_all_kinds_are_kept() {
+    let text = r#"{"process": 0, "op": "a", "arg": [1, "x", [true, null]], "object": "o", "id": "one", "ret": null, "call": 0, "return": 1}
+{"process": "p", "op": "b", "arg": null, "object": "o", "id": "two", "call": 2, "return": 3}
+{"process": 0, "op": "c", "object": "o", "id": "three", "ret": {"b":1,"a":2}, "call": 4, "return": 5}
+{"process": 0, "op": "d", "arg": 1.5, "object": "o", "id": "four", "call": 6}
+"#;
+    let recording = from_jsonl(&text.replace("\"process\": 0", "\"process\": \"q\""));
+    for name in ["parquet", "arrow"] {
+        let mut bytes = Vec::new();
+        format(name).write(&recording, &mut bytes).unwrap();
+        assert_eq!(jsonl(&read(name, &bytes).unwrap()), jsonl(&recording), "{name}");
+    }
+    let events = from_jsonl(
+        "{\"event\":\"call\",\"process\":0,\"op\":\"x\"}\n{\"event\":\"info\",\"process\":0}\n{\"event\":\"call\",\"process\":0,\"op\":\"x\"}\n",
+    );
+    let error = format("parquet").write(&events, &mut Vec::new()).unwrap_err().to_string();
+    assert!(error.contains("continues after an operation of unknown outcome"), "{error}");
+}
+
+type Columns = Vec<(&'static str, ArrayRef)>;
+
+fn columns() -> Columns {
+    vec![
+        ("process", Arc::new(Int32Array::from(vec![0, 1, 0]))),
+        ("op", Arc::new(vec!["put", "get", "put"].into_iter().collect::<DictionaryArray<Int32Type>>())),
+        ("call", Arc::new(TimestampMicrosecondArray::from(vec![10, 20, 30]))),
+        ("return", Arc::new(TimestampMicrosecondArray::from(vec![Some(11), Some(21), None]))),
+        ("key", Arc::new(StringArray::from(vec!["x", "x", "y"]))),
+        ("arg", Arc::new(Int64Array::from(vec![Some(7), None, Some(8)]))),
+        ("ret", Arc::new(Int64Array::from(vec![None, Some(7), None]))),
+        ("object", Arc::new(UInt64Array::from(vec![3, 3, 3]))),
+        ("comment", Arc::new(Float64Array::from(vec![0.5; 3]))),
+    ]
+}
+
+fn batch(columns: Columns) -> RecordBatch {
+    let field = |(name, array): &(&str, ArrayRef)| {
+        let field = Field::new(*name, array.data_type().clone(), true);
+        let about = HashMap::from([("ARROW:extension:name".to_owned(), "arrow.json".to_owned())]);
+        if name.ends_with('!') {
+            field.with_name(name.trim_end_matches('!')).with_metadata(about)
+        } else {
+            field
+        }
+    };
+    let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
+    RecordBatch::try_new(Arc::new(schema), columns.into_iter().map(|it| it.1).collect()).unwrap()
+}
+
+/// The batch in each notation; Parquet in groups of two rows.
+fn written(batch: &RecordBatch) -> Vec<(&'static str, Vec<u8>)> {
+    let settings = WriterProperties::builder().set_max_row_group_row_count(Some(2)).build();
+    let mut parquet = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(settings)).unwrap();
+    parquet.write(batch).unwrap();
+    let mut file = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    file.write(batch).unwrap();
+    let mut stream = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    stream.write(batch).unwrap();
+    vec![
+        ("parquet", parquet.into_inner().unwrap()),
+        ("arrow", file.into_inner().unwrap()),
+        ("arrow", stream.into_inner().unwrap()),
+    ]
+}
+
+#[test]
+fn tables_of_others_are_read() {
+    for (name, bytes) in written(&batch(columns())) {
+        let text = jsonl(&read(name, &bytes).unwrap());
+        assert_eq!(
+            text,
+            r#"{"process": 0, "op": "put", "arg": ["x", 7], "object": 3, "ret": null, "call": 0, "return": 1}
+{"process": 1, "op": "get", "arg": "x", "object": 3, "ret": 7, "call": 2, "return": 3}
+{"process": 0, "op": "put", "arg": ["y", 8], "object": 3, "call": 4}
+"#
+        );
+    }
+    let mut lists = columns();
+    lists.retain(|it| !["arg", "key", "object", "ret"].contains(&it.0));
+    let items = vec![Some(vec![Some(1), None]), None, Some(vec![])];
+    lists.push(("arg", Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(items))));
+    lists.push(("ret!", Arc::new(StringArray::from(vec![Some("null"), Some("[true, \"x\"]"), None]))));
+    for (name, bytes) in written(&batch(lists)) {
+        let text = jsonl(&read(name, &bytes).unwrap());
+        assert_eq!(
+            text,
+            r#"{"process": 0, "op": "put", "arg": [1, null], "ret": null, "call": 0, "return": 1}
+{"process": 1, "op": "get", "ret": [true, "x"], "call": 2, "return": 3}
+{"process": 0, "op": "put", "arg": [], "call": 4}
+"#
+        );
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let check = |name: &'static str, array: Option<ArrayRef>, expected: &str| {
+        let mut columns = columns();
+        columns.retain(|it| it.0 != name.trim_end_matches('!'));
+        columns.extend(array.map(|it| (name, it)));
+        for (format, bytes) in written(&batch(columns)) {
+            let error = read(format, &bytes).unwrap_err();
+            assert!(error.contains(expected), "{format}: {error}");
+        }
+    };
+    check("process", None, "expected a column `process`, found only op, call");
+    check(
+        "arg",
+        Some(Arc::new(Float64Array::from(vec![1.5; 3]))),
+        "line 1: column `arg`, row group 0: expected booleans, integers, texts",
+    );
+    check(
+        "call",
+        Some(Arc::new(StringArray::from(vec!["1"; 3]))),
+        "column `call`, row group 0: expected integers or timestamps, found Utf8",
+    );
+    check(
+        "op",
+        Some(Arc::new(Int64Array::from(vec![1; 3]))),
+        "column `op`, row group 0: expected texts, found Int64",
+    );
+    check(
+        "op",
+        Some(Arc::new(StringArray::from(vec![Some("a"), None, Some("b")]))),
+        "line 2: column `op`, row group 0: expected a value, found null",
+    );
+    check(
+        "arg",
+        Some(Arc::new(UInt64Array::from(vec![1, u64::MAX, 1]))),
+        "line 2: column `arg`, row group 0: expected an integer of 64 bits",
+    );
+    check(
+        "arg!",
+        Some(Arc::new(StringArray::from(vec!["1", "{", "2"]))),
+        "line 2: column `arg`, row group 0: expected JSON",
+    );
+    check(
+        "ret",
+        Some(Arc::new(BooleanArray::from(vec![Some(true), Some(true), Some(true)]))),
+        "expected a time of the return, where there is a result",
+    );
+    check(
+        "id",
+        Some(Arc::new(Int64Array::from(vec![5, 6, 5]))),
+        "line 3: column `id`: it is the id of row 1, too",
+    );
+    check(
+        "return",
+        Some(Arc::new(Int64Array::from(vec![40, 41, 42]))),
+        "a process calls while its previous operation is still open (row 1)",
+    );
+    // The third row is in the second group.
+    let mut late = columns();
+    late.retain(|it| it.0 != "op");
+    late.push(("op", Arc::new(StringArray::from(vec![Some("a"), Some("a"), None]))));
+    let error = read("parquet", &written(&batch(late))[0].1).unwrap_err();
+    assert!(error.contains("line 3: column `op`, row group 1: expected a value"), "{error}");
+}
+
+/// Damaged files are errors.
+#[test]
+fn damaged_files_are_refused() {
+    for (name, bytes) in written(&batch(columns())) {
+        for cut in (0..bytes.len()).step_by(23) {
+            assert!(!matches!(read(name, &bytes[..cut]), Ok(it) if it.history.len() > 3), "{name} {cut}");
+        }
+        for at in (0..bytes.len()).step_by(19) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x55;
+            // It is read, or refused: nothing else happens.
+            drop(read(name, &damaged));
+        }
+    }
+}

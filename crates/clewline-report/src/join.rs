@@ -1,0 +1,119 @@
+//! Several recordings of one history: files that parts of a system wrote, by one clock.
+
+use std::collections::HashMap;
+
+use clewline_core::{
+    Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Times, Value, Values,
+};
+
+use crate::ReadError;
+
+/// Joins recordings, each with its name, into one history by the times of their operations. Equal
+/// names of processes and objects are the same process and object. Lines are numbered on from file
+/// to file. Operations without an id of their own have one of the name of the file and their line.
+///
+/// # Errors
+///
+/// The name of the recording that has no times of all its operations, or with which the whole is no
+/// history, and why.
+pub fn join(recordings: Vec<(String, Recording)>) -> Result<Recording, (String, ReadError)> {
+    let mut joined = Joined::default();
+    for (name, recording) in recordings {
+        joined.add(name, recording)?;
+    }
+    joined.finish()
+}
+
+#[derive(Default)]
+struct Joined {
+    values: Values,
+    processes: Numbering,
+    objects: Numbering,
+    columns: Option<TimedColumns<RawCall, Value>>,
+    // By row.
+    ids: Vec<Value>,
+    times: Vec<Times>,
+    missing: Option<Value>,
+    // The name of each recording, and how many rows and lines came before it.
+    files: Vec<(String, usize, usize)>,
+}
+
+#[derive(Default)]
+struct Numbering {
+    names: Vec<Value>,
+    numbers: HashMap<Value, u32>,
+}
+
+impl Numbering {
+    fn number(&mut self, name: Value) -> u32 {
+        *self.numbers.entry(name).or_insert_with(|| {
+            self.names.push(name);
+            self.names.len() as u32 - 1
+        })
+    }
+}
+
+impl Joined {
+    fn add(&mut self, name: String, recording: Recording) -> Result<(), (String, ReadError)> {
+        let Recording { history, values, names, missing } = recording;
+        let lines = self.times.last().map_or(0, |it| it.line);
+        let Some(times) =
+            names.times.as_ref().filter(|it| it.len() == history.len() && names.notes.is_empty())
+        else {
+            let why = "it has no times of all its operations, or it has notes, so that it cannot be joined with other files";
+            return Err((name, ReadError::in_line(1, why.to_owned())));
+        };
+        let rename = self.values.absorb(&values);
+        let columns = self.columns.get_or_insert_with(|| TimedColumns::with_capacity(0));
+        self.files.push((name.clone(), columns.len(), lines));
+        self.missing = self.missing.or(Some(rename(missing)));
+        // In the order of the source, which the times have.
+        let mut operations: Vec<_> = history.operations().collect();
+        operations.sort_by_key(|it| history.source(it.id));
+        for (operation, times) in operations.into_iter().zip(times) {
+            let process = names.processes.get(operation.process.index()).copied();
+            let object = names.objects.get(operation.object.index()).copied().unwrap_or(Value::ABSENT);
+            let own = names.ids.as_ref().and_then(|it| it.get(history.source(operation.id)).copied());
+            columns.push(Timed {
+                process: ProcessId(self.processes.number(rename(process.unwrap_or(Value::ABSENT)))),
+                object: ObjectId(self.objects.number(rename(object))),
+                call: RawCall { method: rename(operation.call.method), arg: rename(operation.call.arg) },
+                called: times.called,
+                returned: times.returned.zip(operation.ret).map(|(time, ret)| (rename(*ret), time)),
+            });
+            self.ids.push(own.map_or(Value::ABSENT, &rename));
+            self.times.push(Times { line: lines + times.line, ..*times });
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Recording, (String, ReadError)> {
+        let Joined { mut values, processes, objects, columns, mut ids, times, missing, files } = self;
+        let place = |row: usize| {
+            let at = files.partition_point(|it| it.1 <= row).saturating_sub(1);
+            files.get(at).map_or((String::new(), 1), |it| (it.0.clone(), times[row].line - it.2))
+        };
+        let columns = columns.unwrap_or_else(|| TimedColumns::with_capacity(0));
+        let history = columns.finish().map_err(|malformed| {
+            let (name, line) = place(malformed.index());
+            let other = malformed.other().map(place);
+            let other = other.map(|it| format!(" ({}, line {})", it.0, it.1)).unwrap_or_default();
+            (name, ReadError::in_line(line, format!("{}{other}", malformed.reason())))
+        })?;
+        for (row, id) in ids.iter_mut().enumerate().filter(|it| it.1.is_absent()) {
+            let (name, line) = place(row);
+            *id = values.text(&format!("{name}:{line}"));
+        }
+        let lines = times.iter().map(|it| u32::try_from(it.line).unwrap_or(u32::MAX)).collect();
+        let names = Names {
+            processes: processes.names,
+            objects: objects.names,
+            ids: Some(ids),
+            lines: Some(lines),
+            times: Some(times),
+            ..Names::default()
+        };
+        let missing = missing.unwrap_or(Value::NIL);
+        Ok(Recording { missing, ..Recording::new(history, values, names) })
+    }
+}
