@@ -34,6 +34,7 @@ struct Joined {
     ids: Vec<Value>,
     times: Vec<Times>,
     missing: Option<Value>,
+    initial: Option<Value>,
     // The name of each recording, and how many rows and lines came before it.
     files: Vec<(String, usize, usize)>,
 }
@@ -55,7 +56,7 @@ impl Numbering {
 
 impl Joined {
     fn add(&mut self, name: String, recording: Recording) -> Result<(), (String, ReadError)> {
-        let Recording { history, values, names, missing } = recording;
+        let Recording { history, values, names, missing, initial } = recording;
         let lines = self.times.last().map_or(0, |it| it.line);
         let Some(times) =
             names.times.as_ref().filter(|it| it.len() == history.len() && names.notes.is_empty())
@@ -67,6 +68,12 @@ impl Joined {
         let columns = self.columns.get_or_insert_with(|| TimedColumns::with_capacity(0));
         self.files.push((name.clone(), columns.len(), lines));
         self.missing = self.missing.or(Some(rename(missing)));
+        let initial = initial.map(&rename);
+        if self.initial.zip(initial).is_some_and(|(one, other)| one != other) {
+            let why = "its initial state is not that of the files before it".to_owned();
+            return Err((name, ReadError::in_line(1, why)));
+        }
+        self.initial = self.initial.or(initial);
         // In the order of the source, which the times have.
         let mut operations: Vec<_> = history.operations().collect();
         operations.sort_by_key(|it| history.source(it.id));
@@ -88,7 +95,8 @@ impl Joined {
     }
 
     fn finish(self) -> Result<Recording, (String, ReadError)> {
-        let Joined { mut values, processes, objects, columns, mut ids, times, missing, files } = self;
+        let Joined { mut values, processes, objects, columns, mut ids, times, missing, initial, files } =
+            self;
         let place = |row: usize| {
             let at = files.partition_point(|it| it.1 <= row).saturating_sub(1);
             files.get(at).map_or((String::new(), 1), |it| (it.0.clone(), times[row].line - it.2))
@@ -114,6 +122,6 @@ impl Joined {
             ..Names::default()
         };
         let missing = missing.unwrap_or(Value::NIL);
-        Ok(Recording { missing, ..Recording::new(history, values, names) })
+        Ok(Recording { missing, initial, ..Recording::new(history, values, names) })
     }
 }
