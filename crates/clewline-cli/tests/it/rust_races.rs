@@ -15,7 +15,7 @@ use std::{
     cell::UnsafeCell,
     sync::{
         Arc, Barrier, Condvar, Mutex, Once, OnceLock, RwLock,
-        atomic::{AtomicBool, Ordering::*, fence},
+        atomic::{AtomicBool, AtomicUsize, Ordering::*, fence},
         mpsc,
     },
     thread,
@@ -255,6 +255,48 @@ fn right_arc() {
     drop(one);
     thread.join().unwrap();
 }
+
+#[test]
+fn right_mutex_and_relaxed_atomics() {
+    let shared = Arc::new((AtomicUsize::new(0), Mutex::new(0)));
+    let too = Arc::clone(&shared);
+    let step = |(word, lock): &(AtomicUsize, Mutex<usize>)| {
+        let mut count = lock.lock().unwrap();
+        assert_eq!(word.load(Relaxed), *count);
+        *count += 1;
+        word.store(*count, Relaxed);
+    };
+    let thread = thread::spawn(move || step(&too));
+    step(&shared);
+    thread.join().unwrap();
+}
+
+#[test]
+fn right_once_and_relaxed_atomics() {
+    let shared = Arc::new((AtomicUsize::new(0), OnceLock::new()));
+    let too = Arc::clone(&shared);
+    let step = |(word, once): &(AtomicUsize, OnceLock<()>)| {
+        once.get_or_init(|| word.store(1, Relaxed));
+        assert_eq!(word.load(Relaxed), 1);
+    };
+    let thread = thread::spawn(move || step(&too));
+    step(&shared);
+    thread.join().unwrap();
+}
+
+#[test]
+fn weak_message() {
+    let words = Arc::new((AtomicUsize::new(0), AtomicBool::new(false)));
+    let too = Arc::clone(&words);
+    let thread = thread::spawn(move || {
+        too.0.store(1, Relaxed);
+        too.1.store(true, Relaxed);
+    });
+    if words.1.load(Acquire) {
+        assert_eq!(words.0.load(Relaxed), 1);
+    }
+    thread.join().unwrap();
+}
 "#;
 
 /// Code in Rust races, or is ordered by what the standard library does, which is not instrumented.
@@ -270,17 +312,21 @@ fn races_in_rust_are_found_and_none_is_invented() {
     let folder = Folder::new("cargo-races").with("Cargo.toml", CRATE);
     std::fs::create_dir(folder.path("src")).unwrap();
     let folder = folder.with("src/lib.rs", RACES);
-    let given = ["cargo", "test", "--", "--format", "json", "--preemptions", pick("1", "2")];
-    let ran = clewline(&folder, &given, "");
-    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
-    let found = ran.json();
-    assert_eq!(found.len(), RACES.matches("#[test]").count(), "{}", ran.stdout);
-    for it in found {
-        let name = it["subject"].as_str().unwrap();
-        if name.starts_with("racy_") {
-            assert_eq!(it["cause"], "data-race", "{it}");
-        } else {
-            assert_eq!(it["verdict"], "holds", "{it}");
+    for model in ["sc", "rc11"] {
+        let given = ["cargo", "test", "--", "--format", "json", "--preemptions", pick("1", "2")];
+        let ran = clewline(&folder, &[&given[..], &["--memory-model", model]].concat(), "");
+        assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+        let found = ran.json();
+        assert_eq!(found.len(), RACES.matches("#[test]").count(), "{}", ran.stdout);
+        for it in found {
+            let name = it["subject"].as_str().unwrap();
+            match () {
+                () if name.starts_with("racy_") => assert_eq!(it["cause"], "data-race", "{model}: {it}"),
+                () if name.starts_with("weak_") && model != "sc" => {
+                    assert_eq!(it["cause"], "panic", "{model}: {it}");
+                }
+                () => assert_eq!(it["verdict"], "holds", "{model}: {it}"),
+            }
         }
     }
 }

@@ -20,6 +20,23 @@ use super::{
 /// The source line of the call that returns to `address`. Of the functions inlined there, the
 /// outermost one outside the standard libraries, otherwise the innermost one.
 pub(super) fn resolve(address: usize) -> Option<Site> {
+    let mut sites = inlined(address);
+    let at = sites.iter().position(|it| !is_standard(&it.file)).unwrap_or(0);
+    (at < sites.len()).then(|| sites.swap_remove(at))
+}
+
+/// Whether the user wrote the atomic access at `address`: it is inlined, through the functions of
+/// atomics only, into code outside the standard libraries.
+pub(super) fn is_own_atomic(address: usize) -> bool {
+    const ATOMICS: [&str; 3] = ["/core/src/sync/atomic.rs", "/core/src/intrinsics", "/core/src/macros"];
+    let sites = inlined(address);
+    let caller = sites.iter().find(|it| !ATOMICS.iter().any(|part| it.file.contains(part)));
+    caller.is_some_and(|it| it.line != 0 && !is_standard(&it.file))
+}
+
+/// The functions that are inlined at the call that returns to `address`, innermost first, and the
+/// one that contains it.
+fn inlined(address: usize) -> Vec<Site> {
     let mut sites: Vec<Site> = Vec::new();
     // This resolves the byte before, which belongs to the call.
     backtrace::resolve(address as *mut _, |symbol| {
@@ -29,8 +46,7 @@ pub(super) fn resolve(address: usize) -> Option<Site> {
         let Some(file) = file.or_else(|| function.clone()) else { return };
         sites.push(Site { file: file.into(), line: symbol.lineno().unwrap_or(0), function });
     });
-    let at = sites.iter().position(|it| !is_standard(&it.file)).unwrap_or(0);
-    (at < sites.len()).then(|| sites.swap_remove(at))
+    sites
 }
 
 /// Of each address that was asked for: whether its source line is outside the standard libraries.

@@ -37,6 +37,16 @@ pub(super) fn contains_code(address: usize) -> bool {
     is_linked() && *CODE.get().get_or_insert_default().entry(address).or_insert_with(is_there)
 }
 
+/// Of each atomic access that was asked for, by its address: whether it is the library's.
+static ACCESSES: RuntimeOwned<Option<FxHashMap<usize, bool>>> = RuntimeOwned::new(None);
+
+/// Whether the atomic access at an address of the program is one of the library, as far as known:
+/// other accesses to the same atomic may not be seen.
+pub(super) fn makes_access(address: usize) -> bool {
+    let is_made = || !current_task::as_runtime(|| places::is_own_atomic(address));
+    is_linked() && *ACCESSES.get().get_or_insert_default().entry(address).or_insert_with(is_made)
+}
+
 /// Looks for these functions in the program. Returns their addresses; `None` if they cannot be
 /// found in a program that may have them.
 pub(super) fn find() -> Option<Vec<usize>> {

@@ -16,6 +16,7 @@ use crate::linux::{
     call::stubs,
     calls_out, current_task,
     races::{self, Atomic, AtomicAccess, ModelEffect},
+    rust_std,
 };
 
 /// An ordering, as compilers number them.
@@ -82,8 +83,16 @@ fn note<T: Word>(control: Control, address: usize, what: Atomic, old: T, new: T,
 
 /// Whether a weak memory model decides which store is read.
 #[inline(always)]
-fn follows_model<T: Word>(control: Control, address: *mut T) -> bool {
-    control.has_weak_memory() && control.follows_model(address as usize, T::SIZE)
+fn follows_model<T: Word>(control: Control, address: *mut T, pc: usize) -> bool {
+    control.has_weak_memory() && is_modelled(control, address, pc)
+}
+
+#[cold]
+fn is_modelled<T: Word>(control: Control, address: *mut T, pc: usize) -> bool {
+    if rust_std::makes_access(pc) {
+        control.mix_memory(address as usize, T::SIZE);
+    }
+    control.follows_model(address as usize, T::SIZE)
 }
 
 /// The access as a memory model sees it.
@@ -97,6 +106,10 @@ fn modelled<T: Word>(address: *mut T, By { pc, order }: By) -> ForeignAccess {
 fn note_mixed<T: Word>(control: Control, address: *mut T, what: Atomic, by: By) {
     if control.has_weak_memory() {
         control.access_mixed(&modelled(address, by), what != Atomic::Store, what != Atomic::Load);
+        if races::has_unseen_code() {
+            // Code that is not seen may have stored what is read, and released everything.
+            control.note_unseen_acquire(control.task());
+        }
     }
 }
 
@@ -267,7 +280,7 @@ fn load<T: Word>(address: *mut T, by: By) -> T {
         // SAFETY: the code under test requests this access.
         return unsafe { T::update(address, |_| None) };
     };
-    if follows_model(control, address) {
+    if follows_model(control, address, by.pc) {
         return load_in_model(control, address, by);
     }
     // SAFETY: the code under test requests this access. An invalid access is a finding.
@@ -289,7 +302,7 @@ fn update<T: Word>(address: *mut T, what: Atomic, by: By, change: impl Fn(T) -> 
         // SAFETY: the code under test requests this access.
         return unsafe { T::update(address, |it| Some(change(it))) };
     };
-    if follows_model(control, address) {
+    if follows_model(control, address, by.pc) {
         if what == Atomic::Store {
             // A store ignores the old value.
             let value = change(T::of_bits(0));
@@ -325,7 +338,7 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, by:
         let old = unsafe { T::update(address, |it| (it == current).then_some(new)) };
         return if old == current { Ok(old) } else { Err(old) };
     };
-    if follows_model(control, address) {
+    if follows_model(control, address, by.pc) {
         let change = |it: T| (it == current).then_some(new);
         let (old, is_new) = update_in_model(control, address, by, may_fail, &change);
         return if is_new { Ok(old) } else { Err(old) };
