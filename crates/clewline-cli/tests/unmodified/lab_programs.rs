@@ -149,7 +149,7 @@ fn correct_structures_hold() {
 /// A ring is found empty while an operation is in flight. If it may be, its other bugs show.
 #[test]
 fn results_with_no_effect_are_allowed_on_request() {
-    const WRAP: [&str; 2] = ["--matrix", "enq(1) enq(2) | deq | enq(3)"];
+    const WRAP: [&str; 4] = ["--matrix", "enq(1) enq(2) | deq | enq(3)", "--preemptions", "1"];
     let allowed = [&WRAP[..], &["--may-fail", "deq=null,enq=0"]].concat();
     violated("vyukov_ring.c", &[], &WRAP, "It holds if `deq` may return None while an operation overlaps.");
     holds("vyukov_ring.c", &[], &allowed);
