@@ -1,25 +1,27 @@
-//! The axioms of RC11, on every candidate execution: each load reads from any store to its location,
-//! and the stores of each location have any order.
+//! The axioms of RC11, on every candidate execution: each load reads from any store to its
+//! location, and the stores of each location have any order.
 //!
 //! Source: O. Lahav, V. Vafeiadis, J. Kang, C. Hur, D. Dreyer, "Repairing sequential consistency in
-//! C/C++11", 2017: coherence, atomicity, `psc`, and no cycle of program order and reads-from. Release
-//! sequences are those of C++20, and so is the order of sequentially consistent events: where the
-//! paper has `mo` and `rb`, C++20 has their closure with `rf` (*coherence-ordered before*).
+//! C/C++11", 2017: coherence, atomicity, `psc`, and no cycle of program order and reads-from.
+//! Release sequences are those of C++20, and so is the order of sequentially consistent events:
+//! where the paper has `mo` and `rb`, C++20 has their closure with `rf` (*coherence-ordered
+//! before*).
 
 use std::{
     collections::BTreeSet,
     sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst},
 };
 
-use super::{LOCATIONS, Op, Outcome, Program};
+use super::program::{LOCATIONS, Op, Outcome, Program};
 
 /// Which executions count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Candidates {
     /// All that are consistent.
     All,
-    /// Those whose events can be executed one after the other, in program order, each after the store
-    /// it reads from, and each sequentially consistent event after those whose effects it observes.
+    /// Those whose events can be executed one after the other, in program order, each after the
+    /// store it reads from, and each sequentially consistent event after those whose effects it
+    /// observes.
     Executable,
 }
 
@@ -300,8 +302,8 @@ impl Candidate<'_> {
         let is_total = |it: usize| self.events[it].order() == SeqCst;
         let is_fence = |it: usize| self.events[it].is_fence() && is_total(it);
         let location = |it: usize| self.events[it].location();
-        // `sb`, and `sb` to another location, then `hb`, then `sb` from another location; `hb` of one
-        // location; `eco`.
+        // `sb`, and `sb` to another location, then `hb`, then `sb` from another location; `hb` of
+        // one location; `eco`.
         let mut base = Relation::new(n);
         let elsewhere = |a: usize, b: usize| {
             order.has(a, b) && (location(a).is_none() || location(b).is_none() || location(a) != location(b))

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::Ordering::SeqCst,
 };
 
-use super::{LOCATIONS, Op, Outcome, Program};
+use super::program::{LOCATIONS, Op, Outcome, Program};
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Machine {

@@ -147,8 +147,8 @@ pub(in crate::commands) struct Args {
     #[arg(long, value_name = "sc|tso|rc11", default_value = "sc", value_parser = MemoryModel::ALL.map(MemoryModel::name))]
     pub(super) memory_model: String,
 
-    /// Under rc11, maximum accesses per execution that read an older store than the newest, or store
-    /// before it [default: no limit; unmodified code: 2]
+    /// Under rc11, maximum accesses per execution that read an older store than the newest, or
+    /// store before it [default: no limit; unmodified code: 2]
     #[arg(long, value_name = "N|none", value_parser = units::at_most)]
     pub(super) stale_reads: Option<AtMost>,
 

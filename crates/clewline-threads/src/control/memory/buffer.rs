@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use clewline_explore::SharedId;
 
-use super::{super::view::View, Origin};
+use super::{super::view::View, origin::Origin};
 
 /// The stores of one task that other tasks cannot see yet.
 #[derive(Debug, Default)]

@@ -13,7 +13,9 @@
 
 use clewline_explore::{SharedId, TaskId};
 
-use super::{super::view::View, AtomicAccess, MemoryState, Message, Origin, release_acquire::STAMP_GAP};
+use super::{
+    super::view::View, AtomicAccess, MemoryState, Message, origin::Origin, release_acquire::STAMP_GAP,
+};
 
 impl MemoryState {
     /// The atomic that `by` accesses holds `held`. If that is not what was stored, or if nothing is

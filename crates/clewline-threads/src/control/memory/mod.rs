@@ -15,6 +15,7 @@
 
 mod buffer;
 mod foreign;
+mod origin;
 mod release_acquire;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,8 @@ use std::{ops::Range, str::FromStr, sync::atomic::Ordering};
 
 use clewline_core::NotFound;
 use clewline_explore::{SharedId, TaskId};
+
+pub use origin::{Loaded, Missed, Origin};
 
 use super::{
     order::{Clock, TaskClocks, acquires},
@@ -100,56 +103,6 @@ impl Memory {
     pub(super) fn orders_by_synchronization(self) -> bool {
         self.model != MemoryModel::SequentiallyConsistent && !self.real_time
     }
-}
-
-/// Where a store comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// Its number among the stores of the execution, from 1; 0 if it is the initial value.
-    pub number: u32,
-    /// The task that made it.
-    pub task: TaskId,
-    /// The step in which it was made, from 1; 0 if that is not known.
-    pub step: u32,
-}
-
-impl Origin {
-    /// The initial value.
-    pub(in crate::control) const INITIAL: Origin = Origin { number: 0, task: TaskId(0), step: 0 };
-}
-
-/// A newer store than the one that was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missed {
-    /// Its value.
-    pub value: u64,
-    /// Where it comes from.
-    pub origin: Origin,
-    /// Whether it waits in a store buffer.
-    pub is_buffered: bool,
-}
-
-impl Missed {
-    /// Says what was missed and why, after a value that was read; `show` formats a value.
-    #[must_use]
-    pub fn describe(&self, show: impl FnOnce(u64) -> String) -> String {
-        let (value, step) = (show(self.value), self.origin.step);
-        let of = if step == 0 { String::new() } else { format!(" of step {step}") };
-        let why =
-            if self.is_buffered { ", which is still in a store buffer" } else { ": nothing orders them" };
-        format!(", not {value}{of}{why}")
-    }
-}
-
-/// What an access has read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Loaded {
-    /// The value.
-    pub value: u64,
-    /// Where the store comes from.
-    pub origin: Origin,
-    /// The newest store, if that is another one.
-    pub missed: Option<Missed>,
 }
 
 /// A store.
@@ -255,8 +208,8 @@ pub(super) struct MemoryState {
     has_global_effect: bool,
     // The number of stores.
     stores: u32,
-    // The number of the current step. Not part of an access: that is on the stack of its task, which
-    // must look the same in each round of a loop that waits.
+    // The number of the current step. Not part of an access: that is on the stack of its task,
+    // which must look the same in each round of a loop that waits.
     step: u32,
     // What tasks have released to code that is not seen: for each location, the newest store.
     released_unseen: Vec<u64>,

@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 
 use clewline_explore::SharedId;
 
-use super::{AtomicAccess, ChoiceSource, MemoryState, Message, Origin, ReadModifyWrite};
+use super::{AtomicAccess, ChoiceSource, MemoryState, Message, ReadModifyWrite, origin::Origin};
 use crate::control::view::View;
 
 // The distance between the stamps of consecutive stores; leaves room for stores between them.

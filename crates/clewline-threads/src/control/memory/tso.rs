@@ -9,7 +9,7 @@
 
 use clewline_explore::{SharedId, TaskId};
 
-use super::{AtomicAccess, MemoryState, Message, Missed};
+use super::{AtomicAccess, MemoryState, Message, origin::Missed};
 
 impl MemoryState {
     /// The object of the oldest store in the buffer of `task`.

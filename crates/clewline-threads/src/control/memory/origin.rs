@@ -1,0 +1,53 @@
+//! What an access has read: where the store comes from, and which newer one it missed.
+
+use clewline_explore::TaskId;
+
+/// Where a store comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Its number among the stores of the execution, from 1; 0 if it is the initial value.
+    pub number: u32,
+    /// The task that made it.
+    pub task: TaskId,
+    /// The step in which it was made, from 1; 0 if that is not known.
+    pub step: u32,
+}
+
+impl Origin {
+    /// The initial value.
+    pub(in crate::control) const INITIAL: Origin = Origin { number: 0, task: TaskId(0), step: 0 };
+}
+
+/// A newer store than the one that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missed {
+    /// Its value.
+    pub value: u64,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whether it waits in a store buffer.
+    pub is_buffered: bool,
+}
+
+impl Missed {
+    /// Says what was missed and why, after a value that was read; `show` formats a value.
+    #[must_use]
+    pub fn describe(&self, show: impl FnOnce(u64) -> String) -> String {
+        let (value, step) = (show(self.value), self.origin.step);
+        let of = if step == 0 { String::new() } else { format!(" of step {step}") };
+        let why =
+            if self.is_buffered { ", which is still in a store buffer" } else { ": nothing orders them" };
+        format!(", not {value}{of}{why}")
+    }
+}
+
+/// What an access has read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// The value.
+    pub value: u64,
+    /// Where the store comes from.
+    pub origin: Origin,
+    /// The newest store, if that is another one.
+    pub missed: Option<Missed>,
+}
