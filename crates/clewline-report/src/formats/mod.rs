@@ -81,8 +81,8 @@ pub fn read(
             let why = "expected one initial state, found one in the file and one that was given";
             return Err(ReadError::in_line(1, why.to_owned()));
         }
-        let mut sink = Sink::default();
-        sink.values = std::mem::take(&mut recording.values);
+        let values = std::mem::take(&mut recording.values);
+        let mut sink = Sink { values, ..Sink::default() };
         let state = initial_state(initial, &mut sink);
         recording.values = sink.values;
         let state =
