@@ -62,7 +62,7 @@ pub enum Compaction {
     /// It holds so far. Whether each operation, by its id, still matters.
     Keep(Vec<bool>),
     /// It is violated, or unknown.
-    Stop(Judgement),
+    Stop(Box<Judgement>),
 }
 
 impl StreamState {
@@ -127,13 +127,17 @@ impl StreamState {
         for problem in problems {
             if is_kept_by_operations(&problem) {
                 let (judgement, deciders) = judge_with_deciders(vec![problem.clone()], options);
-                let Verdict::Holds(_) = judgement.verdict else { return Compaction::Stop(judgement) };
+                let Verdict::Holds(_) = judgement.verdict else {
+                    return Compaction::Stop(Box::new(judgement));
+                };
                 self.deciders.absorb(deciders);
                 let Ok(columns) = Columns::new(&problem) else { continue };
                 removable(&columns).into_iter().for_each(|at| forget(problem.operations()[at]));
                 continue;
             }
-            let Ok(parts) = self.divide(problem, object) else { return Compaction::Stop(refused()) };
+            let Ok(parts) = self.divide(problem, object) else {
+                return Compaction::Stop(Box::new(refused()));
+            };
             for (key, part) in parts {
                 match self.compact_part(key, &part, options) {
                     Part::Compacted(count) => part.operations()[..count].iter().for_each(|&id| forget(id)),
@@ -177,7 +181,7 @@ impl StreamState {
             let (judgement, deciders) = judge_from_any(&open, ends.as_deref().unwrap_or(starts), options);
             match judgement.verdict {
                 Verdict::Holds(_) => self.deciders.absorb(deciders),
-                Verdict::Violated(_) | Verdict::Unknown(_) => return Part::Stop(judgement),
+                Verdict::Violated(_) | Verdict::Unknown(_) => return Part::Stop(Box::new(judgement)),
             }
         }
         if let Some(ends) = ends {
@@ -194,7 +198,7 @@ enum Part {
     /// It holds so far. The possible states after this many operations are remembered.
     Compacted(usize),
     /// It is violated, or unknown.
-    Stop(Judgement),
+    Stop(Box<Judgement>),
 }
 
 /// Whether operations, not states, are kept of such an object.

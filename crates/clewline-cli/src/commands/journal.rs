@@ -264,7 +264,9 @@ impl Journal {
 
 /// The complete lines of a journal, their length in bytes, and its last line, if the command had
 /// come to its end, with the place where that line begins.
-fn read_lines(path: &Path, file: &File) -> Result<(VecDeque<Json>, u64, Option<(u64, Json)>), Failure> {
+type Lines = (VecDeque<Json>, u64, Option<(u64, Json)>);
+
+fn read_lines(path: &Path, file: &File) -> Result<Lines, Failure> {
     let failed = |it: io::Error| Failure::at(&path.display().to_string(), it);
     let refused = || {
         let why = "this is not a journal, so it is not overwritten";

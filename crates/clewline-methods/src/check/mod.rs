@@ -453,7 +453,7 @@ impl Check {
                 source: Source::File,
                 spec: specification.to_owned(),
                 case,
-                judgement,
+                judgement: *judgement,
                 elapsed: begun.elapsed(),
                 stream: Some(stream),
                 quasi: evidence,

@@ -234,7 +234,10 @@ fn check_auto(case: &dyn ErasedHistory, counts: &mut VerdictCounts, about: &str)
 fn check_named(case: &dyn ErasedHistory, algorithm: &str, about: &str) {
     let problems = case.problems();
     let Some(monitor) = problems.iter().find_map(|it| it.kind().and_then(find)) else {
-        assert!(["jit-graph", "two-frontiers", "auto"].contains(&algorithm), "{about}: {algorithm}");
+        assert!(
+            ["jit-graph", "late-pushes", "two-frontiers", "auto"].contains(&algorithm),
+            "{about}: {algorithm}"
+        );
         return;
     };
     let Some(rest) = algorithm.strip_prefix(monitor.name()) else { panic!("{about}: {algorithm}") };

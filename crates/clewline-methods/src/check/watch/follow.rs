@@ -31,7 +31,7 @@ const KEPT_LINES_OPS_MAX: u64 = 1 << 17;
 /// How a stream ended.
 pub(crate) enum StreamEnd {
     /// A verdict, and the case that shows it.
-    Judged(Box<dyn ErasedHistory>, Judgement, Stream),
+    Judged(Box<dyn ErasedHistory>, Box<Judgement>, Stream),
     /// It has to be read as a whole, and this is its beginning: it is short, or no operation of it
     /// can be forgotten.
     Whole(Vec<u8>),
@@ -298,7 +298,7 @@ impl<'a> StreamReader<'a> {
         };
         let load = RawLoad { object: self.object, follower: &self.follower, processes: &self.processes };
         let case = load.load(self.window.snapshot(*moment)?)?;
-        Ok(StreamEnd::Judged(case, judgement.clone(), self.stream(line)))
+        Ok(StreamEnd::Judged(case, Box::new(judgement.clone()), self.stream(line)))
     }
 
     /// A verdict without operations.
@@ -307,7 +307,7 @@ impl<'a> StreamReader<'a> {
         let deciders = self.window.deciders();
         let algorithm = if deciders.is_empty() { format!("{:?}", options.algorithm) } else { deciders };
         let judgement = Judgement::new(verdict, 1, algorithm, options.budget.visited());
-        StreamEnd::Judged(Box::new(EmptyHistory::default()), judgement, self.stream(None))
+        StreamEnd::Judged(Box::new(EmptyHistory::default()), Box::new(judgement), self.stream(None))
     }
 
     fn stream(&self, line: Option<usize>) -> Stream {

@@ -271,7 +271,9 @@ impl<C: Clone, R: Clone> Window<C, R> {
             }
             Compaction::Stop(judgement) => match judgement.verdict {
                 Verdict::Violated(_) => self.certain(load, moment).map(Some),
-                Verdict::Unknown(_) | Verdict::Holds(_) => Ok(Some(StreamViolation { moment, judgement })),
+                Verdict::Unknown(_) | Verdict::Holds(_) => {
+                    Ok(Some(StreamViolation { moment, judgement: *judgement }))
+                }
             },
         }
     }
@@ -350,6 +352,6 @@ impl<C: Clone, R: Clone> Window<C, R> {
 fn without_forgetting(judgement: Judgement, case: &dyn ErasedHistory) -> Compaction {
     match judgement.verdict {
         Verdict::Holds(_) => Compaction::Keep(vec![true; case.spans().len()]),
-        Verdict::Violated(_) | Verdict::Unknown(_) => Compaction::Stop(judgement),
+        Verdict::Violated(_) | Verdict::Unknown(_) => Compaction::Stop(Box::new(judgement)),
     }
 }
