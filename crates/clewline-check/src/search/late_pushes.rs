@@ -27,7 +27,8 @@
 //!   gaps before that push die there, and it takes effect as early as possible. All pushes at the
 //!   end of the pop come later than the pop: the gaps before it die at its end.
 //! * *A pop that found nothing* kills all gaps before it, at both ends.
-//! * *A pending push* is used only if a pop finds it.
+//! * *A pending push* is used only if a pop finds it: near it the last one that was called, far
+//!   from it the first.
 //!
 //! # What need not be tried
 //!

@@ -121,6 +121,16 @@ fn the_first_push_is_found_at_the_other_end() {
     check_drawn(&format!("{pushes}{front}B:                                 |-pop-front → 3-|\n"), "holds");
 }
 
+/// Of two pending pushes, the later one is popped at its end, and the earlier one at the other.
+#[test]
+fn a_pop_near_a_pending_push_leaves_the_earlier_one() {
+    let earlier = "A: |-push-back 0\nB:     |-push-back 2-|\nC:                          |-push-front 0-|\n";
+    let pops = "D:                                              |-pop-front → 0-| |-pop-back → 0-| |-pop-front → 0-|\n";
+    let later = "E:                                            |-push-back 0\n";
+    check_drawn(&format!("{earlier}{later}{pops}"), "holds");
+    check_drawn(&format!("{earlier}{pops}"), "violated");
+}
+
 fn long(operations: usize, processes: usize, values: ValueDomain) -> Box<dyn ErasedHistory> {
     let plan = GeneratorConfig { operations, processes, values, seed: 9, ..GeneratorConfig::default() };
     generated_of("deque", &plan, 0)

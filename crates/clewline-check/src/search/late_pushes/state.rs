@@ -354,7 +354,14 @@ impl<'c> Search<'c> {
                 self.add_move(start, Move { push, pushed, narrowed, ..it });
             }
         }
-        if let Some(push) = self.pending.first(list).filter(|&it| self.left(it) <= deadline) {
+        // The last one that was called in time: a pop at the other end needs the first.
+        let mut pending = self.pending.first(list).filter(|&it| self.left(it) <= deadline);
+        while let Some(later) = pending.and_then(|push| self.pending.after(push))
+            && self.left(later) <= it.found
+        {
+            pending = Some(later);
+        }
+        if let Some(push) = pending {
             self.add_move(start, Move { is_pending: true, ..near(self, push) });
         }
     }
