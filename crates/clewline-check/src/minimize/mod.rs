@@ -428,6 +428,10 @@ impl<'a> Shrinking<'a> {
     fn pass(&mut self, units: impl Fn(&Problem<'_>) -> Vec<Vec<usize>>, less: Retain) {
         let mut size = usize::MAX;
         while size != 1 {
+            if self.left == 0 {
+                self.is_minimal = false;
+                return;
+            }
             let units = self.units(&units);
             size = if size == usize::MAX { units.len() } else { size }.div_ceil(2).max(1);
             for block in units.chunks(size) {
@@ -507,6 +511,10 @@ impl<'a> Shrinking<'a> {
 
     /// The result of retaining only `keep`, and the operation that shows a violation.
     fn judge(&mut self, keep: &[Retain], opening: Option<&Opening>) -> (Attempt, OperationId) {
+        // Preparing an attempt takes time as well, and there may be many.
+        if self.budget.allow(0).is_err() {
+            self.left = 0;
+        }
         if self.left == 0 {
             return (Attempt::Undecided, self.next);
         }

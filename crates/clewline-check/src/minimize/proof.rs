@@ -63,13 +63,18 @@ pub(super) fn prove<'a>(
         |at: &usize| candidates.iter().any(|it| it.binary_search(&problem.operations()[*at]).is_ok());
     let last = (0..problem.len()).filter(is_found).filter_map(|at| problem.spans()[at].ret()).max();
     let prefix = until(problem, last.unwrap_or(0));
-    let history = History::new(&prefix);
     let required = |found: &Vec<OperationId>| -> Vec<bool> {
         let is_it = |at: usize| found.binary_search(&prefix.operations()[at]).is_ok();
         (0..prefix.len()).map(|at| is_it(at) && !prefix.spans()[at].is_pending()).collect()
     };
-    let mut left = Left::new(budget);
     let candidates: Vec<Vec<bool>> = candidates.iter().map(required).collect();
+    if budget.allow(0).is_err() {
+        let first = candidates.first().map_or(&[][..], |it| it);
+        let core = (0..first.len()).filter(|&at| first[at]).collect();
+        return Proven { prefix, core, is_verified: false, is_minimal: false };
+    }
+    let history = History::new(&prefix);
+    let mut left = Left::new(budget);
     let is_enough = |required: &&Vec<bool>, left: &mut Left<'_>| {
         left.part(|left| history.is_possible(required, left)).is_ok_and(|it| !it)
     };
