@@ -27,6 +27,7 @@
 //! To add one: write its file, implement [`Checker`], export an `ENTRY`, add its name to the list.
 //! The conformance suite takes it from there.
 
+mod backtracking;
 pub(crate) mod breadth_first;
 mod configurations;
 mod engine;

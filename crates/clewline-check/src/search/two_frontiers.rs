@@ -115,6 +115,7 @@ use clewline_core::{Budget, Charge, ObjectKind, Problem, Reason, RoleKind, Verdi
 use clewline_monitor::{Columns, NONE};
 
 use super::{
+    backtracking::{Longest, add_move},
     found::{Found, Scope, as_far_as_allowed},
     links::{Links, positions_by_call, positions_by_return, random_bits},
     window::{Undo, Window},
@@ -180,7 +181,7 @@ pub fn search(columns: &Columns, budget: &Budget) -> Result<Found, Reason> {
     Ok(if found? {
         Found::Linearization(search.order(&search.trail))
     } else {
-        Found::Longest(as_far_as_allowed(columns, search.order(&search.longest)))
+        Found::Longest(as_far_as_allowed(columns, search.order(search.longest.moves())))
     })
 }
 
@@ -246,9 +247,7 @@ struct Search<'c> {
     wanted_in: Vec<u64>,
     // Hashes of the placed set and of what is at the head.
     entered: HashSet<u128>,
-    longest: Vec<Move>,
-    // How much of `longest` is also in `trail`.
-    shared: usize,
+    longest: Longest<Move>,
     configurations: u64,
     reported: u64,
     pace: Pace,
@@ -277,8 +276,7 @@ impl<'c> Search<'c> {
             wanted: Vec::new(),
             wanted_in: vec![0; values],
             entered: HashSet::new(),
-            longest: Vec::new(),
-            shared: 0,
+            longest: Longest::new(),
             configurations: 0,
             reported: 0,
             pace: Pace::default(),
@@ -447,27 +445,12 @@ impl<'c> Search<'c> {
         let role = |it: Move| (columns.kinds[it.at as usize], columns.elements[it.at as usize], it.place);
         let right = |it: Move| columns.intervals[it.at as usize].right;
         let spares = |a: Move, b: Move| a.time <= b.time && right(a) <= right(b) && role(a) == role(b);
-        let mut place = start;
-        while let Some(&old) = self.moves.get(place) {
-            if spares(old, new) {
-                return;
-            }
-            if spares(new, old) {
-                self.moves.swap_remove(place);
-            } else {
-                place += 1;
-            }
-        }
-        self.moves.push(new);
+        add_move(&mut self.moves, start, new, spares);
     }
 
     /// Backtracks to where another move can be made, and makes it; false if there is none.
     fn retreat(&mut self) -> bool {
-        if self.longest.len() < self.trail.len() {
-            self.longest.truncate(self.shared);
-            self.longest.extend_from_slice(&self.trail[self.shared..]);
-            self.shared = self.trail.len();
-        }
+        self.longest.note(&self.trail);
         while let Some(frame) = self.frames.last_mut() {
             let place = frame.next;
             frame.next += 1;
@@ -475,7 +458,7 @@ impl<'c> Search<'c> {
             self.window.undo(frame.undo);
             let placed = self.trail.pop().expect("one for each frame");
             self.put_back(placed.at);
-            self.shared = self.shared.min(self.trail.len());
+            self.longest.take_back(self.trail.len());
             if let Some(&other) = self.moves.get(place) {
                 let undo = self.place(other);
                 self.frames.last_mut().expect("looked at").undo = undo;

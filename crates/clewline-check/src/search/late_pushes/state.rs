@@ -11,7 +11,10 @@ use super::{
 };
 use crate::{
     pace::{LOOK_WORK, Pace, STEP_WORK},
-    search::links::{Links, positions_by_call, positions_by_return, random_bits},
+    search::{
+        backtracking::{Longest, add_move},
+        links::{Links, positions_by_call, positions_by_return, random_bits},
+    },
 };
 
 // A configuration with a single move is remembered only if the number of placed pops is a
@@ -82,18 +85,20 @@ pub(super) struct Search<'c> {
     // By value: whether it is pushed only once.
     is_distinct: Vec<bool>,
     pub(super) ends: Vec<u8>,
-    // The complete pushes that are left, by their returns, in a list for each value and side; the
-    // same whether left or not, with the beginning of each list; how many of these have returned
-    // before the time at which a list was looked at last, and the last one of them that was left.
+    // The complete pushes that are left, in a list for each value and side: by their returns, and
+    // by their calls. Then the pending ones, by their calls.
     pushes: Links,
-    // The same, by their calls.
     far: Links,
+    pending: Links,
+    // All complete pushes, left or not, in such lists by their returns: list n begins at
+    // `list_starts[n]`.
     returned: Vec<u32>,
     list_starts: Vec<u32>,
+    // Of each list, how many had returned when it was looked at last, and the last of these that
+    // was left.
     returns: Vec<u32>,
     recent: Vec<u32>,
-    // The pending pushes that are left, by their calls, in such lists.
-    pending: Links,
+    // Whether a push is complete and left, and how many of its gaps are not dead.
     pub(super) is_left: Vec<bool>,
     alive: Vec<u32>,
     // The gap of the last pop.
@@ -112,9 +117,7 @@ pub(super) struct Search<'c> {
     // Hashes of configurations from which nothing leads to the end.
     failed: HashSet<u128>,
     patience: Patience,
-    longest: Vec<Move>,
-    // How much of `longest` is also in `trail`.
-    shared: usize,
+    longest: Longest<Move>,
     configurations: u64,
     reported: u64,
     pace: Pace,
@@ -161,8 +164,7 @@ impl<'c> Search<'c> {
             moves: Vec::new(),
             failed: HashSet::new(),
             patience: Patience::new(),
-            longest: Vec::new(),
-            shared: 0,
+            longest: Longest::new(),
             configurations: 0,
             reported: 0,
             pace: Pace::default(),
@@ -204,7 +206,7 @@ impl<'c> Search<'c> {
     pub(super) fn found(mut self) -> Result<(bool, Vec<Move>), Reason> {
         let outcome = self.run();
         self.budget.visit(self.configurations - self.reported);
-        Ok(if outcome? { (true, self.trail) } else { (false, self.longest) })
+        Ok(if outcome? { (true, self.trail) } else { (false, self.longest.moves().to_vec()) })
     }
 
     fn run(&mut self) -> Result<bool, Reason> {
@@ -219,7 +221,7 @@ impl<'c> Search<'c> {
                 return Ok(false);
             }
             if let Some(steps) = self.patience.steps_back(self.configurations, self.trail.len()) {
-                self.note_longest();
+                self.longest.note(&self.trail);
                 (0..steps.min(self.frames.len())).for_each(|_| self.drop_frame());
             }
         }
@@ -455,23 +457,12 @@ impl<'c> Search<'c> {
         let right = |it: Move| columns.intervals[it.pop as usize].right;
         let is_like = |a: Move, b: Move| a.push == b.push && a.is_far == b.is_far;
         let spares = |a: Move, b: Move| a.found <= b.found && right(a) <= right(b) && is_like(a, b);
-        let mut place = start;
-        while let Some(&old) = self.moves.get(place) {
-            if spares(old, new) {
-                return;
-            }
-            if spares(new, old) {
-                self.moves.swap_remove(place);
-            } else {
-                place += 1;
-            }
-        }
-        self.moves.push(new);
+        add_move(&mut self.moves, start, new, spares);
     }
 
     /// Backtracks to where another move can be made, and makes it; false if there is none.
     fn retreat(&mut self) -> bool {
-        self.note_longest();
+        self.longest.note(&self.trail);
         while let Some(frame) = self.frames.last_mut() {
             let place = frame.next;
             frame.next += 1;
@@ -485,14 +476,6 @@ impl<'c> Search<'c> {
             self.drop_frame();
         }
         false
-    }
-
-    fn note_longest(&mut self) {
-        if self.longest.len() < self.trail.len() {
-            self.longest.truncate(self.shared);
-            self.longest.extend_from_slice(&self.trail[self.shared..]);
-            self.shared = self.trail.len();
-        }
     }
 
     fn drop_frame(&mut self) {
@@ -601,7 +584,7 @@ impl<'c> Search<'c> {
         let Frame { time, log, .. } = *self.frames.last().expect("one for each move");
         self.time = time;
         let it = self.trail.pop().expect("one for each frame");
-        self.shared = self.shared.min(self.trail.len());
+        self.longest.take_back(self.trail.len());
         self.hash ^= random_bits(it.pop);
         self.by_return.relink(it.pop);
         self.by_call.relink(it.pop);
