@@ -54,7 +54,7 @@ fn array(name: &str, cells: &[Option<&Json>]) -> (ArrayRef, bool) {
     // A null that is there is a value: only JSON distinguishes it from one that is not.
     let all = |is_one: fn(&Json) -> bool| cells.iter().flatten().all(|it| is_one(it));
     let has_gaps = cells.iter().any(Option::is_none);
-    let is_typed = !is_data || !(name == "ret" && has_gaps);
+    let is_typed = !(name == "ret" && has_gaps);
     let is_any = cells.iter().any(Option::is_some);
     if is_typed && is_any && all(Json::is_i64) {
         let ints = cells.iter().map(|it| it.and_then(Json::as_i64));
