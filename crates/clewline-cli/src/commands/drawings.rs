@@ -77,6 +77,7 @@ impl Drawings {
     }
 
     /// The same for a page that was written before.
+    #[cfg(feature = "lab")]
     pub(super) fn write_kept(&self, page: &str, svg: Option<&str>) -> Result<(), Failure> {
         if let Some(path) = &self.html {
             save(path, page)?;

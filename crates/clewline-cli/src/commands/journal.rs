@@ -199,6 +199,7 @@ impl Journal {
     }
 
     /// The last unit that an earlier process has finished; those before it are given up.
+    #[cfg(feature = "lab")]
     pub(super) fn take_last(&mut self) -> Option<Json> {
         std::mem::take(&mut self.finished).pop_back()
     }

@@ -85,9 +85,9 @@ Exit codes of `check`, `stress`, `explore`, `actors`, `cc`, `run` and `cargo`: 0
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Check(check::Args),
+    Check(Box<check::Args>),
     #[cfg(feature = "lab")]
-    Stress(stress::Args),
+    Stress(Box<stress::Args>),
     Explore(Box<explore::Args>),
     #[cfg(feature = "lab")]
     Actors(Box<actors::Args>),
@@ -199,10 +199,10 @@ fn merge_shards(args: merge::Args) -> Result<Status, Failure> {
     let words = std::iter::once("clewline".to_owned()).chain(merged.first().arguments());
     let wrong = |it: clap::Error| merged.first().misfit(it.to_string().trim_end());
     match Cli::try_parse_from(words).map_err(wrong)?.command {
-        Command::Check(args) => check::shards::merge(args, outputs, &merged),
+        Command::Check(args) => check::shards::merge(*args, outputs, &merged),
         Command::Explore(args) => explore::merge(*args, outputs, &merged),
         #[cfg(feature = "lab")]
-        Command::Stress(args) => stress::shards::merge(args, outputs, &merged),
+        Command::Stress(args) => stress::shards::merge(*args, outputs, &merged),
         #[cfg(feature = "lab")]
         Command::Actors(args) => actors::shards::merge(*args, outputs, &merged),
         _ => Err(merged.first().misfit("this command has no shards")),
