@@ -13,7 +13,7 @@
 //! matter. A process that is a keyword (`:nemesis`) is no client. A `:fail` of a `:cas` is one that
 //! returned false, unless an error stands behind its value; any other says that the operation had
 //! no effect. `:info`, and any completion whose value is `:timed-out`, says that the outcome is
-//! unknown. Otherwise values mean what they mean in [`jepsen`](super::jepsen).
+//! unknown. Otherwise values mean what they mean in [`super::jepsen`].
 //!
 //! All other lines are skipped and counted. A record of another logger, which has a level such as
 //! `INFO`, is understood, and so are the lines after it up to the next record: a stack trace, say.
