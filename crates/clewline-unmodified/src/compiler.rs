@@ -119,19 +119,24 @@ impl Compiler {
         let unfit = |message: String| Error::UnfitCompiler { name: name.to_owned(), message };
         let kind = kind_of(&message).ok_or_else(|| unfit(message))?;
         let probe = Probe::new(name)?;
-        probe.accepts(&REQUIRED_FLAGS).map_err(unfit)?;
-        let wanted = match kind {
-            CompilerKind::Gcc => OPTIONAL_FLAGS.iter().chain(&OPTIONAL_GCC_FLAGS),
-            CompilerKind::Clang => OPTIONAL_FLAGS.iter().chain(&OPTIONAL_CLANG_FLAGS),
+        let (wanted, last): (Vec<_>, &[&[&str]]) = match kind {
+            CompilerKind::Gcc => (OPTIONAL_FLAGS.into_iter().chain(OPTIONAL_GCC_FLAGS).collect(), &[]),
+            CompilerKind::Clang => {
+                (OPTIONAL_FLAGS.into_iter().chain(OPTIONAL_CLANG_FLAGS).collect(), &LAST_CLANG_FLAGS)
+            }
         };
         let mut flags = REQUIRED_FLAGS.to_vec();
-        // Flags that a version does not support are omitted: they are only improvements.
-        flags.extend(wanted.filter(|it| probe.accepts(it).is_ok()).copied().flatten());
         let mut last_flags = LAST_FLAGS.to_vec();
-        if kind == CompilerKind::Clang {
-            last_flags
-                .extend(LAST_CLANG_FLAGS.iter().filter(|it| probe.accepts(it).is_ok()).copied().flatten());
+        // Most accept all, and starting a compiler takes time: one attempt instead of one for each.
+        let everything = [&flags[..], &wanted.concat(), &last_flags, &last.concat()].concat();
+        let accepts_all = probe.accepts(&everything).is_ok();
+        if !accepts_all {
+            probe.accepts(&REQUIRED_FLAGS).map_err(unfit)?;
         }
+        // Flags that a version does not support are omitted: they are only improvements.
+        let is_accepted = |it: &&&[&'static str]| accepts_all || probe.accepts(it).is_ok();
+        flags.extend(wanted.iter().filter(is_accepted).copied().flatten());
+        last_flags.extend(last.iter().filter(is_accepted).copied().flatten());
         let linking = LINKER_FLAGS.to_vec();
         Ok(Some(Compiler { name: name.to_owned(), cpp: None, kind, flags, last_flags, linking }))
     }

@@ -3,6 +3,7 @@
 use std::{io::Write, time::Instant};
 
 use clewline_report::formats::FORMATS;
+use clewline_testing::pick;
 
 use crate::run::{BAD, Folder, GOOD, clewline};
 
@@ -130,9 +131,19 @@ fn pending_additions_that_nothing_observed_cost_next_to_nothing() {
 #[test]
 fn a_time_limit_is_kept_in_every_phase() {
     let folder = Folder::new("silent-limits");
-    let made = ["generate", "--spec", "queue", "--operations", "200000", "--processes", "8", "-o", "h.jsonl"];
+    let made = [
+        "generate",
+        "--spec",
+        "queue",
+        "--operations",
+        pick("40000", "200000"),
+        "--processes",
+        "8",
+        "-o",
+        "h.jsonl",
+    ];
     assert_eq!(clewline(&folder, &[&made[..], &["--values", "distinct"]].concat(), "").code, 0);
-    for limit in ["1ms", "300ms", "900ms"] {
+    for limit in pick(&["1ms", "300ms"][..], &["1ms", "300ms", "900ms"]) {
         for more in [&[][..], &["--algorithm", "jit-graph"], &["--quasi", "deq=?"], &["--witness"]] {
             let begun = Instant::now();
             let args = [&["check", "h.jsonl", "--spec", "queue", "--timeout", limit], more].concat();

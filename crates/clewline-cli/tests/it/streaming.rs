@@ -95,7 +95,7 @@ fn a_stream_has_the_verdict_of_the_whole_history() {
             let recording = if seed.is_multiple_of(2) { recording } else { broken(recording, seed) };
             let is_events = seed % 4 < 2;
             let text = lines(&recording, is_events);
-            let check = Check::new().configurations(200_000);
+            let check = Check::new().configurations(pick(10_000, 200_000));
             let whole = check.reader("whole.jsonl", text.as_bytes(), entry.name).unwrap();
             if matches!(whole.verdict(), Verdict::Unknown(_)) {
                 continue;
