@@ -2,9 +2,13 @@
 
 use std::{
     io::{self, Read},
-    sync::mpsc::{self, RecvTimeoutError, Sender},
+    sync::{
+        LazyLock,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+        mpsc::{self, RecvTimeoutError, Sender},
+    },
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use clewline_core::{Budget, Reason};
@@ -48,7 +52,24 @@ impl Drop for Timer {
 /// `budget` with this memory limit for the whole process, where the system reports its memory.
 pub(crate) fn with_process_memory(budget: Budget, bytes: usize) -> Budget {
     let budget = budget.with_memory(bytes);
-    if cfg!(target_os = "linux") { budget.with_gauge(resident_bytes) } else { budget }
+    if cfg!(target_os = "linux") { budget.with_gauge(recent_resident_bytes) } else { budget }
+}
+
+// A process can touch only a few megabytes in that time.
+const GAUGE_INTERVAL: Duration = Duration::from_millis(1);
+
+/// The resident size of this process a moment ago. Streams of many objects make a short search
+/// after each few lines, and each search asks: to measure takes longer than most of them.
+fn recent_resident_bytes() -> usize {
+    static BYTES: AtomicUsize = AtomicUsize::new(0);
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let now = BEGUN.elapsed().as_micros() as u64;
+    if NEXT.load(Ordering::Relaxed) <= now {
+        NEXT.store(now + GAUGE_INTERVAL.as_micros() as u64, Ordering::Relaxed);
+        BYTES.store(resident_bytes(), Ordering::Relaxed);
+    }
+    BYTES.load(Ordering::Relaxed)
 }
 
 /// The resident size of this process; 0 if the system does not report it.
