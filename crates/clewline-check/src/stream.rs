@@ -113,7 +113,7 @@ impl StreamState {
     }
 
     /// Judges a window and returns what of it still matters; the rest is remembered as far as
-    /// necessary.
+    /// necessary. A window that does not hold changes nothing.
     #[must_use]
     pub fn compact(
         &mut self,
@@ -123,6 +123,8 @@ impl StreamState {
     ) -> Compaction {
         let operations = problems.iter().map(Problem::len).sum();
         let mut keep = vec![true; operations];
+        // Takes effect only if the whole window holds.
+        let mut next = Next::default();
         let mut forget = |id: OperationId| keep[id.index()] = false;
         for problem in problems {
             if is_kept_by_operations(&problem) {
@@ -130,7 +132,7 @@ impl StreamState {
                 let Verdict::Holds(_) = judgement.verdict else {
                     return Compaction::Stop(Box::new(judgement));
                 };
-                self.deciders.absorb(deciders);
+                next.deciders.absorb(deciders);
                 let Ok(columns) = Columns::new(&problem) else { continue };
                 removable(&columns).into_iter().for_each(|at| forget(problem.operations()[at]));
                 continue;
@@ -139,13 +141,24 @@ impl StreamState {
                 return Compaction::Stop(Box::new(refused()));
             };
             for (key, part) in parts {
-                match self.compact_part(key, &part, options) {
+                match self.compact_part(key, &part, options, &mut next) {
                     Part::Compacted(count) => part.operations()[..count].iter().for_each(|&id| forget(id)),
                     Part::Stop(judgement) => return Compaction::Stop(judgement),
                 }
             }
         }
+        for (key, starts) in next.starts {
+            self.is_whole.insert(key.0, key.1.is_none());
+            self.starts.insert(key, starts);
+        }
+        self.deciders.absorb(next.deciders);
         Compaction::Keep(keep)
+    }
+
+    /// How many objects, or parts of objects, are remembered by their states.
+    #[must_use]
+    pub fn parts(&self) -> usize {
+        self.starts.len()
     }
 
     /// The checkers that have decided, so far.
@@ -171,7 +184,7 @@ impl StreamState {
         }
     }
 
-    fn compact_part(&mut self, key: Key, part: &Problem<'_>, options: &Options) -> Part {
+    fn compact_part(&self, key: Key, part: &Problem<'_>, options: &Options, next: &mut Next) -> Part {
         let starts = self.starts.get(&key).map_or(&[] as &[Start], Vec::as_slice);
         let rest = quiescent_prefix_len(part);
         let ends = if rest == 0 { None } else { final_states(&part.range(0..rest), starts, options) };
@@ -180,17 +193,23 @@ impl StreamState {
             let open = part.range(compacted..part.len());
             let (judgement, deciders) = judge_from_any(&open, ends.as_deref().unwrap_or(starts), options);
             match judgement.verdict {
-                Verdict::Holds(_) => self.deciders.absorb(deciders),
+                Verdict::Holds(_) => next.deciders.absorb(deciders),
                 Verdict::Violated(_) | Verdict::Unknown(_) => return Part::Stop(Box::new(judgement)),
             }
         }
         if let Some(ends) = ends {
-            self.starts.insert(key, ends);
-            self.is_whole.insert(key.0, key.1.is_none());
-            self.deciders.absorb(DecidedBy::search(JitGraph.name().to_owned(), compacted));
+            next.starts.push((key, ends));
+            next.deciders.absorb(DecidedBy::search(JitGraph.name().to_owned(), compacted));
         }
         Part::Compacted(compacted)
     }
+}
+
+/// What a window adds to what is remembered.
+#[derive(Default)]
+struct Next {
+    starts: Vec<(Key, Vec<Start>)>,
+    deciders: DecidedBy,
 }
 
 /// The result for a part.
@@ -247,7 +266,12 @@ fn quiescent_prefix_len(part: &Problem<'_>) -> usize {
 fn final_states(part: &Problem<'_>, starts: &[Start], options: &Options) -> Option<Vec<Start>> {
     let steps = FINAL_STATES_STEPS_PER_OPERATION.saturating_mul(part.len() as u64 + 1);
     let limited = || options.budget.child().with_configurations(options.budget.configurations().min(steps));
+    // Most parts of a stream of many keys are a few operations, one after the other.
+    let is_sequential = part.spans().is_sorted_by(|one, next| one.end() < next.call());
     let from = |part: Problem<'_>| -> Option<Vec<Start>> {
+        if is_sequential {
+            return Some(part.ends(&[Witness { order: part.operations().to_vec() }]));
+        }
         match final_state_witnesses(&part, &limited()) {
             Ok(witnesses) => {
                 let is_right = |it: &Witness| it.verify_within(&part, &options.budget) == Ok(Ok(()));

@@ -438,13 +438,12 @@ where
     fn ends(&self, problem: &Problem<'_>, witnesses: &[Witness]) -> Vec<Start> {
         let mut ends: Vec<S::State> = Vec::new();
         for witness in witnesses {
-            let mut states = vec![start(self.specification, problem)];
-            for &id in &witness.order {
-                let at = problem.position(id);
-                let ret = self.ret(id).filter(|_| !at.is_some_and(|at| problem.ignores_return(at)));
-                self.specification.advance(&mut states, self.history.call(id), ret);
+            let states = vec![start(self.specification, problem)];
+            let mut replay = StateReplay { pair: self, problem, states };
+            for at in witness.order.iter().filter_map(|&id| problem.position(id)) {
+                replay.advance(at);
             }
-            ends.extend(states);
+            ends.extend(replay.states);
         }
         self.distinct(ends.into_iter().map(|it| Start(Arc::new(it))).collect())
     }

@@ -252,8 +252,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         self.judged = self.now;
         let snapshot = self.snapshot(moment)?;
         let places = snapshot.places.clone();
-        let mut settled = self.settled.clone();
-        let options = &self.options;
+        let (settled, options) = (&mut self.settled, &self.options);
         let (settling, sources) = load.with(snapshot, |case| {
             let object = |id| case.object(id);
             let settling = match load.may_forget() {
@@ -265,7 +264,6 @@ impl<C: Clone, R: Clone> Window<C, R> {
         })?;
         match settling {
             Compaction::Keep(keep) => {
-                self.settled = settled;
                 self.forget(&keep, &sources, &places);
                 Ok(None)
             }
@@ -301,7 +299,8 @@ impl<C: Clone, R: Clone> Window<C, R> {
         }
         self.open.values_mut().for_each(|it| *it = moved[*it]);
         self.failed.clear();
-        self.due = 2 * self.operations.len() + self.fewest;
+        // A window with less than an operation or two for each part costs as much as a larger one.
+        self.due = 2 * self.operations.len() + self.fewest.max(2 * self.settled.parts());
     }
 
     /// The first return, or failure, after which the window, which is violated at `moment`, is
