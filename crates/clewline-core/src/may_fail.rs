@@ -84,6 +84,13 @@ impl MayFail {
         self
     }
 
+    /// Also allows the results of `other`.
+    #[must_use]
+    pub fn also(mut self, other: MayFail) -> MayFail {
+        self.failures.extend(other.failures);
+        self
+    }
+
     /// Whether no operation may fail.
     #[must_use]
     pub fn is_empty(&self) -> bool {

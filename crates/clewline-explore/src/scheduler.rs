@@ -150,6 +150,11 @@ pub trait FastPath: Scheduler {
         false
     }
 
+    /// Whether an operation that could go on may time out instead, or be cancelled.
+    fn interrupts(&self) -> bool {
+        true
+    }
+
     /// Called before [`choose`](Scheduler::choose) if exactly the tasks in `enabled` are enabled,
     /// and the next steps of all tasks, enabled or blocked, have been shown at earlier points,
     /// except for `arrived`, which is enabled. Returns the task that was chosen here before, if

@@ -230,6 +230,10 @@ pub enum Access {
     Park,
     /// Gives a park token to a task.
     Unpark,
+    /// Blocks until the waker of the task's future was called.
+    Await,
+    /// Calls the waker of a future.
+    Wake,
     /// Lets other tasks run. Its order with any step matters.
     Yield,
     /// A fence. Its order with any step may matter.
@@ -240,7 +244,7 @@ pub enum Access {
 
 impl Access {
     /// All kinds, in the order in which they are declared.
-    pub const ALL: [Access; 19] = [
+    pub const ALL: [Access; 21] = [
         Access::Local,
         Access::Read,
         Access::Write,
@@ -257,6 +261,8 @@ impl Access {
         Access::Join,
         Access::Park,
         Access::Unpark,
+        Access::Await,
+        Access::Wake,
         Access::Yield,
         Access::Fence,
         Access::Flush,

@@ -17,7 +17,8 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
     reject_unsupported(&block)?;
     let (conditions, test_attributes) = take_attributes(&mut block);
     let ty = (*block.self_ty).clone();
-    let (mut init, mut calls) = (arguments.init.as_ref().map(|it| quote!(|| #it)), Vec::new());
+    let mut init = arguments.init.as_ref().map(|it| quote!(|| #it));
+    let (mut calls, mut cancelled) = (Vec::new(), Vec::new());
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else { continue };
         let Some(role) = methods::take_role(method)? else { continue };
@@ -31,6 +32,12 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
             }
             MethodRole::Operation(options) => {
                 let taken = methods::take_arguments(method)?;
+                if options.may_cancel.is_some() {
+                    cancelled.push(plain(&method.sig.ident));
+                }
+                if let (Some(span), None) = (options.may_cancel, &method.sig.asyncness) {
+                    return Err(Error::new(span, "only an `async` operation can be cancelled"));
+                }
                 calls.push(operation(&arguments.krate, &ty, method, &taken, &options));
             }
             MethodRole::Invariant => calls.push(invariant(&ty, method)?),
@@ -53,10 +60,7 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
         let parsed = quote!(<#krate::line_up::MemoryModel as ::core::str::FromStr>::from_str(#name));
         quote!(.memory_model(#parsed.unwrap_or_else(|error| ::core::panic!("{error}"))))
     });
-    let may_fail = arguments.may_fail.iter().map(|results| {
-        let parsed = quote!(<#krate::line_up::MayFail as ::core::str::FromStr>::from_str(#results));
-        quote!(.may_fail(#parsed.unwrap_or_else(|error| ::core::panic!("may_fail: {error}"))))
-    });
+    let may_fail = may_fail(&arguments, &cancelled);
     Ok(quote! {
         #block
 
@@ -68,9 +72,25 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
             #(#bounds)*
             let line_up = #krate::LineUp::new(#init).named(#subject);
             #(#calls)*
-            line_up #(#memory_model)* #(#may_fail)* #(#settings)* .assert();
+            line_up #(#memory_model)* #may_fail #(#settings)* .assert();
         }
     })
+}
+
+/// The results that operations may return with no effect: those that the attribute names, and that
+/// of a future that was dropped.
+fn may_fail(arguments: &Arguments, cancelled: &[String]) -> Option<TokenStream> {
+    let krate = &arguments.krate;
+    let ty = quote!(#krate::line_up::MayFail);
+    let named = arguments.may_fail.as_ref().map(|results| {
+        let parsed = quote!(<#ty as ::core::str::FromStr>::from_str(#results));
+        quote!(#parsed.unwrap_or_else(|error| ::core::panic!("may_fail: {error}")))
+    });
+    if named.is_none() && cancelled.is_empty() {
+        return None;
+    }
+    let named = named.unwrap_or_else(|| quote!(#ty::new()));
+    Some(quote!(.may_fail(#named #(.and(#cancelled, "cancelled", #krate::line_up::FailsWhen::Always))*)))
 }
 
 fn reject_unsupported(block: &ItemImpl) -> Result<()> {
@@ -102,6 +122,7 @@ fn conditions(attributes: &[Attribute]) -> Vec<Attribute> {
 
 fn constructor(ty: &Type, method: &ImplItemFn) -> Result<TokenStream> {
     methods::reject_unsupported(method)?;
+    methods::reject_async(method)?;
     if let Some(it) = method.sig.inputs.first() {
         let reason =
             "the `#[init]` method takes no arguments: write `init = ..` in the attribute, with the arguments";
@@ -137,12 +158,24 @@ fn operation(
         syn::ReturnType::Type(_, ty) => ty.span(),
     };
     let shown = quote_spanned!(result_span=> #krate::line_up::ShownResult::of(&result));
+    let call = quote!(<#ty>::#name(it, #(::core::clone::Clone::clone(&#names)),*));
+    let made = match (&method.sig.asyncness, options.may_cancel) {
+        (None, _) => quote!(let result = #call;),
+        (Some(_), None) => quote!(let result = #krate::future::block_on(#call);),
+        (Some(_), Some(_)) => quote! {
+            let ::core::option::Option::Some(result) =
+                #krate::future::block_on(#krate::future::may_cancel(#call))
+            else {
+                return #krate::line_up::ShownResult::of(&::core::format_args!("cancelled"));
+            };
+        },
+    };
     let mut body = quote! {
         let line_up = {
             let label = #label;
             #(let #names = ::core::clone::Clone::clone(&#names);)*
             line_up.call(label, move |it: &#ty| {
-                let result = <#ty>::#name(it, #(::core::clone::Clone::clone(&#names)),*);
+                #made
                 #shown
             }) #weight #group #once
         };

@@ -1,5 +1,6 @@
 //! The attributes of methods and of their arguments.
 
+use proc_macro2::Span;
 use syn::{
     Attribute, Error, Expr, FnArg, Ident, ImplItemFn, LitInt, LitStr, Pat, ReceiverKind, Result, ReturnType,
     Token, Type,
@@ -21,6 +22,8 @@ pub(crate) struct Options {
     pub(crate) weight: Option<LitInt>,
     pub(crate) group: Option<LitStr>,
     pub(crate) is_once: bool,
+    /// The future of the operation may be dropped while it waits.
+    pub(crate) may_cancel: Option<Span>,
 }
 
 impl Parse for Options {
@@ -30,6 +33,7 @@ impl Parse for Options {
             let key: Ident = input.parse()?;
             match &*key.to_string() {
                 "once" => options.is_once = true,
+                "cancel" => options.may_cancel = Some(key.span()),
                 "weight" => {
                     input.parse::<Token![=]>()?;
                     options.weight = Some(input.parse()?);
@@ -44,7 +48,7 @@ impl Parse for Options {
                     return Err(Error::new(key.span(), reason));
                 }
                 other => {
-                    let reason = format!("unknown option `{other}`: expected weight, group or once");
+                    let reason = format!("unknown option `{other}`: expected weight, group, once or cancel");
                     return Err(Error::new(key.span(), reason));
                 }
             }
@@ -130,12 +134,6 @@ pub(crate) fn take_arguments(method: &mut ImplItemFn) -> Result<Vec<Argument>> {
 /// Checks that a method can be called directly.
 pub(crate) fn reject_unsupported(method: &ImplItemFn) -> Result<()> {
     let signature = &method.sig;
-    if let Some(it) = &signature.asyncness {
-        return Err(Error::new(
-            it.span(),
-            "`async` methods are not supported: block on the future in a method that is not `async`",
-        ));
-    }
     if let Some(it) = signature.generics.type_params().next() {
         return Err(Error::new(
             it.span(),
@@ -157,6 +155,14 @@ pub(crate) fn reject_unsupported(method: &ImplItemFn) -> Result<()> {
     Ok(())
 }
 
+/// Checks that a method is not `async`.
+pub(crate) fn reject_async(method: &ImplItemFn) -> Result<()> {
+    match &method.sig.asyncness {
+        Some(it) => Err(Error::new(it.span(), "only operations may be `async`: block on the future instead")),
+        None => Ok(()),
+    }
+}
+
 /// How an invariant reports a violation.
 pub(crate) enum InvariantKind {
     /// It panics.
@@ -168,6 +174,7 @@ pub(crate) enum InvariantKind {
 /// Checks that a method is an invariant.
 pub(crate) fn invariant(method: &ImplItemFn) -> Result<InvariantKind> {
     reject_unsupported(method)?;
+    reject_async(method)?;
     let takes_self = matches!(method.sig.inputs.first(), Some(FnArg::Receiver(_)));
     if !takes_self || method.sig.inputs.len() != 1 {
         return Err(Error::new(method.sig.ident.span(), "an invariant takes `&self` and no other argument"));

@@ -77,6 +77,28 @@ fn the_block_stays_and_a_test_is_added() {
 }
 
 #[test]
+fn an_async_operation_is_blocked_on_and_may_be_cancelled() {
+    let block = quote! {
+        impl Mailbox {
+            #[op]
+            async fn send(&self) {}
+            #[op(cancel)]
+            async fn recv(&self) {}
+        }
+    };
+    let text = expand(quote!(init = Mailbox, may_fail = "send=Err(*)"), block).expect("the block is valid");
+    for part in [
+        ":: clewline :: future :: block_on (< Mailbox > :: send (it ,))",
+        ":: clewline :: future :: block_on (:: clewline :: future :: may_cancel (< Mailbox > :: recv (it ,)))",
+        ":: from_str (\"send=Err(*)\")",
+        ". and (\"recv\" , \"cancelled\" , :: clewline :: line_up :: FailsWhen :: Always)",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains(". and (\"send\""), "{text}");
+}
+
+#[test]
 fn methods_that_cannot_be_operations_are_rejected() {
     let shared = "an operation takes `&self`: several threads call it concurrently";
     check_method(
@@ -113,10 +135,17 @@ fn methods_that_cannot_be_operations_are_rejected() {
 fn methods_that_cannot_be_called_directly_are_rejected() {
     check_method(
         quote!(
-            #[op]
-            async fn push(&self) {}
+            #[invariant]
+            async fn is_fine(&self) {}
         ),
-        "`async` methods are not supported",
+        "only operations may be `async`",
+    );
+    check_method(
+        quote!(
+            #[op(cancel)]
+            fn push(&self) {}
+        ),
+        "only an `async` operation can be cancelled",
     );
     check_method(
         quote!(
@@ -170,7 +199,7 @@ fn unknown_options_of_an_operation_are_rejected() {
             #[op(heavy)]
             fn push(&self) {}
         ),
-        "unknown option `heavy`: expected weight, group or once",
+        "unknown option `heavy`: expected weight, group, once or cancel",
     );
     check_method(
         quote!(

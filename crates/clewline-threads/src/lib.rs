@@ -6,6 +6,7 @@
 //! * [`control`] is the engine, and a [`System`](clewline_explore::System) that can be explored.
 //! * [`sync`], [`thread`], [`hint`] and [`choose`](fn@choose) are what tasks use. They mirror
 //!   `std`; outside of an exploration they are `std`.
+//! * [`awaiting`] is what tasks that wait for wakers use.
 //! * [`instrument`] is the same engine for code that was not written for it.
 //! * [`Explorable`] and [`TestProgram`] are how a method explores a subject without knowing its
 //!   type.
@@ -36,6 +37,7 @@
 //! the log's slots, which are written by one thread and read by another once they are full; and,
 //! under control, cells that only the running task accesses. Each block states why it is sound.
 
+pub mod awaiting;
 mod choose;
 pub mod control;
 #[cfg(test)]

@@ -97,6 +97,7 @@
 //! |---|---|---|
 //! | `line-up` | [`LineUp`] and the attribute [`test`] | yes |
 //! | `stress` | [`Stress`] | yes |
+//! | `async` | [`future`]: asynchronous code under control, and `#[op] async fn` | no |
 //! | `actors` | [`Explore`] and [`actors`] | no |
 //! | `catalog` | [specifications](specs) by their names, as in `against_named("queue")`; quasi factors | no |
 //! | `files` | recordings of Jepsen, porcupine and Line-Up, besides JSON lines; implies `catalog` | no |
@@ -108,7 +109,7 @@
 
 // Links to what a feature adds resolve only with that feature.
 #![cfg_attr(
-    not(all(feature = "actors", feature = "files", feature = "html")),
+    not(all(feature = "actors", feature = "async", feature = "files", feature = "html")),
     allow(rustdoc::broken_intra_doc_links)
 )]
 
@@ -135,7 +136,12 @@ pub use clewline_macros::test;
 #[doc(inline)]
 pub use clewline_core::{Codec, Deterministic, Event, History, Specification, Value, Verdict};
 #[doc(inline)]
-pub use clewline_threads::{Subject, choose, hint, sync, thread, thread_local};
+pub use clewline_threads::{Subject, choose, hint, sync, thread};
+
+/// Asynchronous code under control: tasks, timers, cancellation, and primitives that tasks await.
+#[cfg(feature = "async")]
+#[doc(inline)]
+pub use clewline_async as future;
 
 /// The built-in sequential specifications, one module each.
 #[doc(inline)]
@@ -231,6 +237,12 @@ mod manual {
 
     #[doc = include_str!("../../../docs/tutorials/own-specification.md")]
     struct OwnSpecification;
+
+    #[doc = include_str!("../../../docs/tutorials/async.md")]
+    struct AsyncTutorial;
+
+    #[doc = include_str!("../../../docs/how-to/async.md")]
+    struct Async;
 
     #[doc = include_str!("../../../docs/how-to/check.md")]
     struct CheckRecording;

@@ -320,6 +320,7 @@ fn crates_depend_only_on_allowed_crates() {
         ("clewline-actors", vec!["clewline-core", "clewline-explore", "hashbrown", "rustc-hash"]),
         ("clewline-macros", vec!["proc-macro2", "quote", "syn"]),
         ("clewline-threads", vec!["clewline-core", "clewline-explore", "corosensei"]),
+        ("clewline-async", vec!["clewline-explore", "clewline-threads"]),
         (
             "clewline-methods",
             vec![
@@ -339,6 +340,7 @@ fn crates_depend_only_on_allowed_crates() {
             "clewline",
             vec![
                 "clewline-actors",
+                "clewline-async",
                 "clewline-check",
                 "clewline-core",
                 "clewline-macros",

@@ -511,7 +511,8 @@ const fn may_block(access: Access) -> bool {
         | Access::Send
         | Access::Receive
         | Access::Join
-        | Access::Park => true,
+        | Access::Park
+        | Access::Await => true,
         Access::Local
         | Access::Read
         | Access::Write
@@ -521,6 +522,7 @@ const fn may_block(access: Access) -> bool {
         | Access::Release
         | Access::Notify
         | Access::Unpark
+        | Access::Wake
         | Access::Yield
         | Access::Fence
         | Access::Flush => false,

@@ -73,6 +73,11 @@ impl FastPath for Serial {
         }
     }
 
+    // What an operation does if nothing interrupts it is what it should do.
+    fn interrupts(&self) -> bool {
+        false
+    }
+
     fn refuses(&mut self, step: &Step) -> bool {
         !self.allows(step)
     }

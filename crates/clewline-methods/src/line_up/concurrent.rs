@@ -411,8 +411,10 @@ impl CandidateHistory<'_> {
                         && (0..left_out.len()).all(|at| !left_out[at] || has_failed(at))
                     {
                         let rest = CandidateHistory { left_out, ..*self };
-                        if rest.judge_observed(set, texts, renamed)? == RelaxedVerdict::Right {
-                            verdict = RelaxedVerdict::Right;
+                        match rest.judge_observed(set, texts, renamed)? {
+                            RelaxedVerdict::Wrong(_) | RelaxedVerdict::Needs(_) => (),
+                            // If only what waits is wrong, that is the cause.
+                            better => verdict = better,
                         }
                     }
                 }

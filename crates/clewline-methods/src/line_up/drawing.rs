@@ -236,6 +236,8 @@ fn verb(access: Access) -> &'static str {
         Access::Join => "join",
         Access::Park => "park",
         Access::Unpark => "unpark",
+        Access::Await => "await",
+        Access::Wake => "wake",
         Access::Yield => "yield",
         Access::Fence => "fence",
         Access::Flush => "flush",
@@ -532,6 +534,7 @@ fn awaited(finding: &Finding, pending: &Pending, threads: &Threads, objects: &Ob
             format!("waiting for {} to end", titles(tasks))
         }
         Access::Join => format!("waiting for other threads at{object}"),
+        Access::Await => "waiting to be woken: no task will call its waker".to_owned(),
         Access::Park => {
             let changed = last_change(finding, pending);
             let changed = changed.map_or_else(String::new, |(word, it)| {

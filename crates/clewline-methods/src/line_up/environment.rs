@@ -95,7 +95,7 @@ pub(super) fn apply(
         given.options.memory.model = model;
     }
     if let Some(may_fail) = may_fail(&look_up)? {
-        given.options.may_fail = may_fail;
+        given.options.may_fail = std::mem::take(&mut given.options.may_fail).also(may_fail);
     }
     parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", ReplayToken::parse)
 }

@@ -436,7 +436,7 @@ impl MatrixCheck<'_> {
             ExpectedBehaviour::Specified(specified) => specified.has_effect(self.program, &outcome, at),
             ExpectedBehaviour::Anything => true,
         };
-        let proposals = proposals(self.program, &outcome, is_usual);
+        let proposals = proposals(&self.options.may_fail, self.program, &outcome, is_usual);
         proposals.into_iter().find(|it| {
             let failed = failed(it, self.program, &outcome);
             let candidates: Vec<usize> = (0..failed.len()).filter(|it| failed[*it]).collect();

@@ -80,7 +80,7 @@ fn in_a_thread_local(it: &Words) -> u32 {
 }
 
 fn in_a_local_of_the_task(it: &Words) -> u32 {
-    clewline::thread_local! {
+    clewline::thread::thread_local! {
         static COUNT: Cell<u32> = const { Cell::new(0) };
     }
     while it[0].load(SeqCst) == 0 && COUNT.with(Cell::get) < ROUNDS {

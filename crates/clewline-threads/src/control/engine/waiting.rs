@@ -13,6 +13,17 @@ impl Control {
         self.engine().execution
     }
 
+    /// Whether a task that could go on may time out instead, or be cancelled.
+    pub(crate) fn has_interruptions(self) -> bool {
+        self.engine().scheduler().interrupts()
+    }
+
+    /// The place of the last point at which this task arrived.
+    pub(crate) fn last_place(self) -> Place {
+        let engine = self.engine();
+        engine.tasks[engine.current.index()].place
+    }
+
     /// The number of steps made.
     pub(crate) fn steps(self) -> u32 {
         self.engine().steps

@@ -375,7 +375,12 @@ impl Engine {
         }
         let learns = matches!(
             step.access,
-            Access::Acquire | Access::AcquireShared | Access::Wait | Access::Receive | Access::Park
+            Access::Acquire
+                | Access::AcquireShared
+                | Access::Wait
+                | Access::Receive
+                | Access::Park
+                | Access::Await
         );
         if learns && step.object != SharedId::NONE {
             self.memory().acquire(me, step.object);
