@@ -74,6 +74,7 @@ pub(crate) fn judge_with_deciders(problems: Vec<Problem<'_>>, options: &Options)
         }
         let (verdict, by) = decide(&parts[place], &options.algorithm, budget);
         let verdict = verified(&parts[place], verdict, &by, budget);
+        let verdict = evaluated(&parts[place], verdict);
         deciders.lock().unwrap_or_else(PoisonError::into_inner).absorb(by);
         let is_last = matches!(verdict, Verdict::Violated(_)) && options.violations_max <= 1;
         if is_last { ControlFlow::Break(Some(verdict)) } else { ControlFlow::Continue(Some(verdict)) }
@@ -95,7 +96,12 @@ pub(crate) fn judge_with_deciders(problems: Vec<Problem<'_>>, options: &Options)
     // The checker that would have decided, if there was nothing to decide.
     let by = &found.decided_by;
     let algorithm = if by.is_empty() { format!("{:?}", options.algorithm) } else { by.to_string() };
-    let (verdict, others) = merge(&parts, verdicts, options);
+    let (mut verdict, mut others) = merge(&parts, verdicts, options);
+    // All parts have one specification. It may have failed while a counterexample was minimized.
+    if let Some(first) = parts.first().filter(|it| it.fault().is_some()) {
+        verdict = evaluated(first, verdict);
+        others.clear();
+    }
     let configurations = found.configurations + options.budget.visited() - visited;
     let deciders = found.decided_by.clone();
     (Judgement { verdict, others, parts: parts.len(), algorithm, configurations, found }, deciders)
@@ -180,6 +186,11 @@ fn verified(part: &Problem<'_>, verdict: Verdict, by: &DecidedBy, budget: &Budge
         }
         Err(limit) => Verdict::Unknown(limit),
     }
+}
+
+/// `verdict`, unless the specification could not be evaluated: then there is none.
+fn evaluated(part: &Problem<'_>, verdict: Verdict) -> Verdict {
+    part.fault().map_or(verdict, |why| Verdict::Unknown(Reason::Specification(why)))
 }
 
 /// Decides one part; also returns which checkers did.

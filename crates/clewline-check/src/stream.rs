@@ -282,14 +282,16 @@ fn final_states(part: &Problem<'_>, starts: &[Start], options: &Options) -> Opti
         }
     };
     if starts.is_empty() {
-        return from(part.clone()).filter(|it| !it.is_empty());
+        return from(part.clone()).filter(|it| !it.is_empty() && part.fault().is_none());
     }
     let mut ends: Vec<Start> = Vec::new();
     for start in starts {
         ends.extend(from(part.clone().starting_at(start))?);
     }
     let ends = part.distinct(ends);
-    (!ends.is_empty() && ends.len() <= FINAL_STATES_MAX).then_some(ends)
+    // Of a specification that has failed, states may be missing.
+    let is_certain = !ends.is_empty() && part.fault().is_none();
+    (is_certain && ends.len() <= FINAL_STATES_MAX).then_some(ends)
 }
 
 fn merge(one: Judgement, other: Judgement) -> Judgement {

@@ -7,6 +7,8 @@ use clewline_core::{ExtendError, Table};
 use clewline_monitor::Monitor;
 use clewline_report::Format;
 
+use crate::scripts;
+
 /// Entries to add to the built-in tables. Commands, `--help`, suggestions and completions include
 /// them.
 ///
@@ -42,6 +44,7 @@ impl Extensions {
         fn extend<T>(what: &str, table: &Table<T>, entries: &'static [T]) -> Result<(), String> {
             table.extend(entries).map_err(|it: ExtendError| format!("{what}: {it}"))
         }
+        clewline_specs::set_loader(scripts::LOADER);
         extend("specifications", &clewline_specs::CATALOG, self.specifications)?;
         extend("checkers", &clewline_check::search::SEARCHES, self.checkers)?;
         extend("monitors", &clewline_monitor::MONITORS, self.monitors)?;

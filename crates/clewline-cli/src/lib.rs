@@ -4,6 +4,7 @@
 mod commands;
 mod extensions;
 pub mod planting;
+mod scripts;
 
 #[doc(hidden)]
 pub use commands::accepts;

@@ -239,6 +239,8 @@ pub enum Reason {
     Interrupted,
     /// It does not support such a problem.
     Refused(String),
+    /// The specification could not be evaluated: a script has failed.
+    Specification(String),
     /// Its evidence did not stand up to verification: a bug in Clewline.
     Internal(String),
     /// Operations of the system under test did not return, for no known cause: they may be slow.
@@ -254,6 +256,7 @@ impl fmt::Display for Reason {
             Reason::Cancelled => write!(f, "the search was stopped because it was no longer needed"),
             Reason::Interrupted => write!(f, "interrupted"),
             Reason::Refused(why) | Reason::NoReturn(why) => write!(f, "{why}"),
+            Reason::Specification(why) => write!(f, "the specification failed: {why}"),
             Reason::Internal(what) => write!(f, "internal error: {what}; please report this bug in Clewline"),
         }
     }

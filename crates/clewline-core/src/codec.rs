@@ -70,6 +70,13 @@ pub trait Codec: Specification + Sized {
         ))
     }
 
+    /// Makes `initial` the state of a fresh object, if that needs no calls. Called before
+    /// [`bind`](Self::bind). Returns whether it was done; otherwise
+    /// [`initial_calls`](Self::initial_calls) are made.
+    fn start_at(&mut self, _values: &Values, _initial: Value) -> bool {
+        false
+    }
+
     /// Sets the table of values of the history that follows, and the value that a missing key reads
     /// as. Called before a history is read.
     fn bind(&mut self, _values: &Arc<Values>, _missing: Value) {}

@@ -152,6 +152,10 @@ pub trait ErasedSpec: Send + Sync {
 
     /// See [`Codec::name`].
     fn name(&self) -> Option<String>;
+
+    /// Why the last history that was [generated](Self::generate) does not count, if it does not: see
+    /// [`Specification::fault`].
+    fn fault(&self) -> Option<String>;
 }
 
 impl<S> ErasedSpec for S
@@ -164,13 +168,15 @@ where
         recording.adopt_all();
         let at_start = |error| LoadError { line: 1, error };
         let mut initial = 0;
-        if let Some(state) = recording.initial {
+        let mut specification = self.clone();
+        if let Some(state) = recording.initial
+            && !specification.start_at(&recording.values, state)
+        {
             let calls = self.initial_calls(&mut recording.values, state).map_err(at_start)?;
             (recording, initial) = with_initial(recording, &calls);
         }
         let Recording { history, values, names, missing, .. } = recording;
         let values = Arc::new(values);
-        let mut specification = self.clone();
         specification.bind(&values, missing);
         let sources: Vec<u32> = history.operations().map(|it| history.source(it.id) as u32).collect();
         let history = history.try_map(|id, raw, ret| {
@@ -204,6 +210,10 @@ where
 
     fn name(&self) -> Option<String> {
         Codec::name(self)
+    }
+
+    fn fault(&self) -> Option<String> {
+        Specification::fault(self)
     }
 }
 

@@ -207,6 +207,13 @@ impl<'a> Problem<'a> {
         self.typed.kind().filter(|_| self.start.is_none())
     }
 
+    /// Why the specification could not be evaluated, if that has happened: see
+    /// [`Specification::fault`].
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        self.typed.fault()
+    }
+
     /// The same operations on an object that starts in this state.
     #[must_use]
     pub fn starting_at(self, start: &Start) -> Problem<'a> {
@@ -404,6 +411,7 @@ trait ErasedPair: Send + Sync {
     fn kind(&self) -> Option<ObjectKind>;
     fn roles(&self, problem: &Problem<'_>) -> Result<Roles, Option<OperationId>>;
     fn shown(&self, id: OperationId) -> Shown;
+    fn fault(&self) -> Option<String>;
 }
 
 struct SpecAndHistory<'a, S: Specification> {
@@ -492,6 +500,10 @@ where
 
     fn shown(&self, id: OperationId) -> Shown {
         (self.show)(self.history.call(id), self.history.ret(id))
+    }
+
+    fn fault(&self) -> Option<String> {
+        self.specification.fault()
     }
 }
 

@@ -158,6 +158,12 @@ pub trait Specification {
     fn state_bytes(&self, state: &Self::State) -> usize {
         size_of_val(state)
     }
+
+    /// Why the specification could not be evaluated, if that has happened: it is a script, and the
+    /// script has failed. Then nothing that was derived from it counts.
+    fn fault(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A specification in which each call has exactly one outcome in each state, or blocks there.

@@ -4,14 +4,18 @@ use std::fmt;
 
 use clewline_core::{ErasedSpec, MayFail, NotFound};
 
-use crate::{CATALOG, entry::Entry};
+use crate::{CATALOG, entry::Entry, loader::loader_of};
 
-/// The specification called `name`, or `name:parameter`: `queue`, `queue:8`.
+/// The specification called `name`, or `name:parameter`: `queue`, `queue:8`; or in the file `name`,
+/// if a [loader](crate::set_loader) reads such files.
 ///
 /// # Errors
 ///
 /// If no specification has that name, or it does not accept that parameter.
 pub fn find(name: &str) -> Result<Box<dyn ErasedSpec>, SpecError> {
+    if let Some(loader) = loader_of(name) {
+        return (loader.load)(name).map_err(SpecError::File);
+    }
     let (name, parameter) = match name.split_once(':') {
         Some((name, parameter)) => (name, Some(parameter)),
         None => (name, None),
@@ -36,12 +40,15 @@ pub enum SpecError {
         /// What was expected and what was found.
         problem: String,
     },
+    /// The file has no specification: what is wrong with it, and where.
+    File(String),
 }
 
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SpecError::Unknown(error) => error.fmt(f),
+            SpecError::File(problem) => f.write_str(problem),
             SpecError::Parameter { specification, problem } => write!(f, "`{specification}` {problem}"),
         }
     }
@@ -50,14 +57,14 @@ impl fmt::Display for SpecError {
 impl std::error::Error for SpecError {}
 
 /// Checks that the specification called `spec` has every method of `mix`, and that some weight is
-/// not 0. For specifications that are not in the catalog, the methods are not known and not
-/// checked.
+/// not 0. For specifications that are not in the catalog, or declare no operations, the methods are
+/// not known and not checked.
 ///
 /// # Errors
 ///
 /// If not. Otherwise a mistyped method would silently never be called.
 pub fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), MixError> {
-    if let Some(entry) = entry(spec)
+    if let Some(entry) = entry(spec).filter(|it| !it.operations.is_empty())
         && let Some((unknown, _)) = mix.iter().find(|(name, _)| entry.methods().all(|it| it != name))
     {
         return Err(MixError::Unknown { specification: entry.name, found: unknown.clone() });
@@ -72,7 +79,7 @@ pub fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), MixError> {
 ///
 /// If the specification has no such method.
 pub fn resolve_failures(spec: &str, may_fail: &MayFail) -> Result<MayFail, MixError> {
-    let Some(entry) = entry(spec) else { return Ok(may_fail.clone()) };
+    let Some(entry) = entry(spec).filter(|it| !it.operations.is_empty()) else { return Ok(may_fail.clone()) };
     let named = |name: &str| entry.operations.iter().find(|it| it.name == name || it.aliases.contains(&name));
     if let Some(unknown) = may_fail.methods().find(|it| named(it).is_none()) {
         return Err(MixError::Unknown { specification: entry.name, found: unknown.to_owned() });
@@ -83,6 +90,9 @@ pub fn resolve_failures(spec: &str, may_fail: &MayFail) -> Result<MayFail, MixEr
 /// The catalog entry for `name`, whatever its parameter.
 #[must_use]
 pub fn entry(name: &str) -> Option<&'static Entry> {
+    if let Some(loader) = loader_of(name) {
+        return (loader.entry)(name);
+    }
     let bare = name.split(':').next().unwrap_or(name);
     CATALOG.find(bare)
 }

@@ -46,6 +46,7 @@ pub mod deque;
 mod entry;
 mod find;
 pub mod full_set;
+mod loader;
 pub mod map;
 pub mod min_priority_queue;
 pub mod multiset;
@@ -72,6 +73,7 @@ pub use clewline_core as core;
 pub use copies::Copies;
 pub use entry::{Build, Entry, Visitor};
 pub use find::{MixError, SpecError, check_mix, entry, find, resolve_failures};
+pub use loader::{Loader, set_loader};
 pub use operation::Operation;
 pub use parameter::Capacity;
 

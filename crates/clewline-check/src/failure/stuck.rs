@@ -76,6 +76,9 @@ pub fn stuck(problems: Vec<Problem<'_>>, options: &Options) -> Stuck {
             }
             Err(reason) => unknown = unknown.or(Some(reason)),
         }
+        if let Some(why) = part.fault() {
+            return Stuck::Unknown(Reason::Specification(why));
+        }
     }
     forbidden.sort_unstable();
     suspected.sort_unstable();

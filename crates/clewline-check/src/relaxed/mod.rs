@@ -75,7 +75,7 @@ pub fn is_displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Bud
     if let Some(why) = relaxation.mismatch(problem) {
         return Err(Reason::Refused(why));
     }
-    match search::search(problem, &Bounds::new(relaxation), budget)? {
+    match searched(problem, relaxation, budget)? {
         Outcome::Found(witness) => witness.verified(problem, relaxation).map(|_| true),
         Outcome::Exhausted { .. } => Ok(false),
     }
@@ -89,7 +89,7 @@ pub fn displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget
     if let Some(why) = relaxation.mismatch(problem) {
         return Quasi::Unknown(Reason::Refused(why));
     }
-    match search::search(problem, &Bounds::new(relaxation), budget) {
+    match searched(problem, relaxation, budget) {
         Ok(Outcome::Found(witness)) => match witness.verified(problem, relaxation) {
             Ok(witness) => Quasi::Holds(witness),
             Err(internal) => Quasi::Unknown(internal),
@@ -97,4 +97,10 @@ pub fn displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget
         Ok(Outcome::Exhausted { .. }) => Quasi::Violated(explain::explain(problem, relaxation, budget)),
         Err(reason) => Quasi::Unknown(reason),
     }
+}
+
+/// The outcome of the search, unless the specification could not be evaluated.
+fn searched(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget) -> Result<Outcome, Reason> {
+    let outcome = search::search(problem, &Bounds::new(relaxation), budget)?;
+    problem.fault().map_or(Ok(outcome), |why| Err(Reason::Specification(why)))
 }

@@ -21,9 +21,11 @@ use clewline_report::render::{
     table::{self, Table},
 };
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 pub(super) use args::Args;
+
+use crate::scripts::LOADER;
 
 use super::{
     compressed::{Decoded, is_compressed},
@@ -47,8 +49,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let mut counts = VerdictCounts::default();
     let mut entries = Vec::new();
     for (number, path) in args.files.iter().enumerate() {
-        // What cannot be read is recognized, too.
-        let file = journal.as_ref().map(|_| fingerprint(path).unwrap_or_default());
+        let file = journal.as_ref().map(|_| inputs_fingerprint(args, path));
         if let Some((journal, unit)) = journal.as_mut().and_then(|it| it.take().map(|unit| (it, unit))) {
             if Some(&unit["file"]) != file.as_ref() {
                 let why = format!("{} has changed since it was checked", path.display());
@@ -75,6 +76,15 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         journal.end(json!({}))?;
     }
     finish(args, &mut stdout, &counts, entries)
+}
+
+/// By which a history, and a specification in a file, are recognized; what cannot be read as well.
+fn inputs_fingerprint(args: &Args, path: &Path) -> Json {
+    let history = fingerprint(path).unwrap_or_default();
+    match args.spec.ends_with(LOADER.suffix) {
+        true => json!([history, fingerprint(Path::new(&args.spec)).unwrap_or_default()]),
+        false => history,
+    }
 }
 
 /// Prints and draws the outcome of a file. Returns what was printed, and its entry.

@@ -22,8 +22,8 @@ use crate::planting::{Violate, plant};
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Sequential specification of the object; `clewline specs` lists them
-    #[arg(long, value_name = "NAME")]
+    /// Sequential specification of the object; `clewline specs` lists them; or a Starlark file
+    #[arg(long, value_name = "NAME|FILE.star")]
     spec: String,
 
     /// Total number of operations
@@ -103,6 +103,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let (violate, seed) = (args.violate, args.seed);
     let recording = until_interrupted(move || {
         let recording = specification.generate(&plan);
+        if let Some(fault) = specification.fault() {
+            return Err(Failure::Message(fault));
+        }
         let Some(kind) = violate else { return Ok(recording) };
         plant(&*specification, &recording, kind, seed).map_err(|it| Failure::Message(it.to_string()))
     })??;

@@ -45,6 +45,7 @@ mod roles;
 mod round_up;
 mod run;
 mod rust_races;
+mod scripts;
 mod shards;
 mod silent;
 mod streaming;

@@ -92,6 +92,7 @@ fn every_block_of_code_is_checked() {
     let tutorials = tutorials.iter().map(|it| fs::read_to_string(markdown::root().join(it)).unwrap());
     let examples = examples.iter().flat_map(|it| markdown::files(it, "rs")).chain(tutorials);
     let examples: Vec<String> = examples.map(|it| without_layout(&it)).collect();
+    let scripts = markdown::files("examples/specifications", "star");
     let programs: Vec<String> = all().iter().flat_map(named_programs).collect();
     let mut complaints = Vec::new();
     let mut count = 0;
@@ -112,6 +113,7 @@ fn every_block_of_code_is_checked() {
                 "json" => json(&body),
                 "toml" => manifest(&body),
                 "conf" => harness(&body),
+                "python" => starlark(&body, &scripts),
                 "" if page.name == "ARCHITECTURE.md" => Ok(()),
                 "" => Err("say `text`, or the language".to_owned()),
                 other => Err(format!("{other} is checked by no test: say why in <!-- unchecked: … -->")),
@@ -123,6 +125,14 @@ fn every_block_of_code_is_checked() {
     }
     assert!(90 < count, "{count} blocks");
     expect_none(&complaints);
+}
+
+/// A part of a worked example, or what can be added to a specification.
+fn starlark(body: &str, scripts: &[String]) -> Result<(), String> {
+    const REST: &str =
+        "def initial():\n    return {\"last\": 0}\ndef step(state, op, args, ret):\n    return []\n";
+    let is_added = || clewline_script::Script::load("block", &format!("{REST}{body}\n")).map(|_| ());
+    is_in(scripts, body, "no example").or_else(|_| is_added().map_err(|it| it.to_string()))
 }
 
 fn is_in(texts: &[String], body: &str, what: &str) -> Result<(), String> {

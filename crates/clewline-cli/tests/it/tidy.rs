@@ -310,6 +310,7 @@ fn crates_depend_only_on_allowed_crates() {
     let allowed = [
         ("clewline-core", vec!["hashbrown", "rustc-hash", "strsim"]),
         ("clewline-specs", vec!["clewline-core"]),
+        ("clewline-script", vec!["clewline-core"]),
         ("clewline-monitor", vec!["clewline-core"]),
         ("clewline-check", vec!["clewline-core", "clewline-monitor"]),
         (

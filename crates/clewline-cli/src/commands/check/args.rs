@@ -31,8 +31,8 @@ pub(in crate::commands) struct Args {
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 
-    /// Sequential specification to check against; `clewline specs` lists them
-    #[arg(long, value_name = "NAME")]
+    /// Sequential specification to check against; `clewline specs` lists them; or a Starlark file
+    #[arg(long, value_name = "NAME|FILE.star")]
     pub(super) spec: String,
 
     // Documented from the table of formats.

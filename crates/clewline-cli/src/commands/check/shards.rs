@@ -7,9 +7,12 @@ use clewline_core::{Reason, Verdict};
 use clewline_methods::{Error, Report, given_up};
 use serde_json::{Value as Json, json};
 
-use super::{VerdictCounts, args::Args, check_file, configure, finish, name, report, violations_max};
+use super::{
+    VerdictCounts, args::Args, check_file, configure, finish, inputs_fingerprint, name, report,
+    violations_max,
+};
 use crate::commands::{
-    journal::{ShardJournal, fingerprint, milliseconds},
+    journal::{ShardJournal, milliseconds},
     merge::Outputs,
     merged::Merged,
     output::Stdout,
@@ -27,7 +30,7 @@ pub(in crate::commands) fn run(args: &Args, shard: Shard) -> Result<Status, Fail
     let (mut violated, mut parts) = (0, 0);
     let mut files = args.files.iter();
     for path in files.by_ref() {
-        let file = fingerprint(path).unwrap_or_default();
+        let file = inputs_fingerprint(args, path);
         let unit = match journal.take() {
             Some(unit) if unit["file"] == file => unit,
             Some(_) => {
@@ -86,7 +89,7 @@ pub(in crate::commands) fn merge(
     for (number, path) in args.files.iter().enumerate() {
         let check = check.clone().stream_files_from(u64::MAX);
         let is_drawn = args.drawings.have_page();
-        let outcome = match joined(merged, number, path)? {
+        let outcome = match joined(&args, merged, number, path)? {
             // It is read again, and so the error is found again.
             Joined::Unreadable => check_file(&args, &check, path),
             Joined::GivenUp(reason) => {
@@ -126,8 +129,8 @@ enum Joined {
     Parts(usize, PartsJudged),
 }
 
-fn joined(merged: &Merged, number: usize, path: &Path) -> Result<Joined, Failure> {
-    let file = fingerprint(path).unwrap_or_default();
+fn joined(args: &Args, merged: &Merged, number: usize, path: &Path) -> Result<Joined, Failure> {
+    let file = inputs_fingerprint(args, path);
     let mut units = Vec::new();
     for shard in &merged.shards {
         let unit = shard.units.get(number).ok_or_else(|| {
