@@ -8,6 +8,7 @@ mod arrows;
 mod browser;
 mod causes;
 mod check;
+mod ci;
 mod columns;
 mod convert;
 mod corpus;
