@@ -16,7 +16,6 @@ use clewline_threads::awaiting::Shared;
 use super::waiters::wake_all;
 
 /// A channel for one message.
-#[must_use]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let state = State { value: None, sends: true, receives: true, receiver: None, sender: None };
     let state = Arc::new(Shared::new(state));
