@@ -372,7 +372,12 @@ where
     S::Return: Send + Sync,
 {
     fn problems(&self) -> Vec<Problem<'_>> {
-        Problem::of_objects_shown(&self.specification, &self.history, &*self.show)
+        let problems = Problem::of_objects_shown(&self.specification, &self.history, &*self.show);
+        let Some(orders) = &self.names.orders else { return problems };
+        let hint =
+            |it: usize| orders.get(self.history.source(OperationId::from_index(it))).copied().flatten();
+        let hints: Arc<[Option<i64>]> = (0..self.history.len()).map(hint).collect();
+        problems.into_iter().map(|it| it.with_order_hints(&hints)).collect()
     }
 
     fn label(&self, operation: OperationId) -> String {

@@ -25,6 +25,7 @@ pub(crate) fn with_initial(mut recording: Recording, calls: &[RawCall]) -> (Reco
         history.processes.iter().map(|it| it.0 + 1).max().unwrap_or(0).max(names.processes.len() as u32);
     let mut columns = TimedColumns::with_capacity(history.len() + count);
     let (mut lines, mut ids) = (Vec::new(), Vec::new());
+    let mut orders = names.orders.as_ref().map(|_| vec![None; count]);
     let process_name = recording.values.text("initial");
     let mut time = -2 * count as i64;
     for object in 0..objects {
@@ -49,6 +50,9 @@ pub(crate) fn with_initial(mut recording: Recording, calls: &[RawCall]) -> (Reco
             returned,
         });
         lines.push(u32::try_from(names.line(source)).unwrap_or(u32::MAX));
+        if let (Some(orders), Some(given)) = (&mut orders, &names.orders) {
+            orders.push(given.get(source).copied().flatten());
+        }
         ids.push(names.ids.as_ref().and_then(|it| it.get(source).copied()).unwrap_or(Value::ABSENT));
     }
     let shift = |it: u32| it + 2 * count as u32;
@@ -63,7 +67,8 @@ pub(crate) fn with_initial(mut recording: Recording, calls: &[RawCall]) -> (Reco
     processes.extend(unnamed.map(|it| recording.values.int(i64::from(it))));
     processes.push(process_name);
     let names = std::mem::take(&mut recording.names);
-    recording.names = Names { processes, ids: Some(ids), lines: Some(lines), notes, times: None, ..names };
+    let (ids, lines) = (Some(ids), Some(lines));
+    recording.names = Names { processes, ids, lines, notes, orders, times: None, ..names };
     recording.history = history;
     (recording, count)
 }

@@ -46,6 +46,8 @@ pub struct Problem<'a> {
     retained: Vec<Retained>,
     // The state at the start, if it is not the specification's initial state.
     start: Option<Start>,
+    // By operation id: see `order_hint`.
+    hints: Option<Arc<[Option<i64>]>>,
 }
 
 impl<'a> Problem<'a> {
@@ -89,6 +91,7 @@ impl<'a> Problem<'a> {
                 spans: spans.to_vec(),
                 retained: Vec::new(),
                 start: None,
+                hints: None,
             }];
         }
         let mut members: FxHashMap<ObjectId, Vec<OperationId>> = FxHashMap::default();
@@ -118,12 +121,20 @@ impl<'a> Problem<'a> {
             spans: Vec::new(),
             retained: Vec::new(),
             start: None,
+            hints: None,
         })
     }
 
     fn select(typed: &Arc<dyn ErasedPair + 'a>, operations: Vec<OperationId>, spans: &[Span]) -> Problem<'a> {
         let spans = operations.iter().map(|it| spans[it.index()]).collect();
-        Problem { typed: Arc::clone(typed), operations, spans, retained: Vec::new(), start: None }
+        Problem {
+            typed: Arc::clone(typed),
+            operations,
+            spans,
+            retained: Vec::new(),
+            start: None,
+            hints: None,
+        }
     }
 
     /// The number of operations. A *position* is an index below this.
@@ -205,6 +216,25 @@ impl<'a> Problem<'a> {
     #[must_use]
     pub fn kind(&self) -> Option<ObjectKind> {
         self.typed.kind().filter(|_| self.start.is_none())
+    }
+
+    /// The same operations, with hints in which order they took effect, by the ids of the history.
+    #[must_use]
+    pub fn with_order_hints(self, hints: &Arc<[Option<i64>]>) -> Problem<'a> {
+        Problem { hints: Some(Arc::clone(hints)), ..self }
+    }
+
+    /// Whether there are hints in which order operations took effect.
+    #[must_use]
+    pub fn has_order_hints(&self) -> bool {
+        self.hints.is_some()
+    }
+
+    /// When the operation at `position` took effect, as its source says: smaller is earlier. A search
+    /// tries operations in this order first, and believes nothing.
+    #[must_use]
+    pub fn order_hint(&self, position: usize) -> Option<i64> {
+        *self.hints.as_ref()?.get(self.operations[position].index())?
     }
 
     /// Why the specification could not be evaluated, if that has happened: see
@@ -303,6 +333,7 @@ impl<'a> Problem<'a> {
                 spans: Vec::with_capacity(size),
                 retained: Vec::new(),
                 start: self.start.clone(),
+                hints: self.hints.clone(),
             });
         }
         for (at, &part) in part_of.iter().enumerate() {
@@ -327,6 +358,7 @@ impl<'a> Problem<'a> {
             spans: Vec::new(),
             retained: Vec::new(),
             start: self.start.clone(),
+            hints: self.hints.clone(),
         };
         for at in 0..self.len() {
             let span = self.spans[at];
@@ -352,7 +384,8 @@ impl<'a> Problem<'a> {
         let retained = self.retained.get(positions.clone()).unwrap_or_default().to_vec();
         let spans = self.spans[positions.clone()].to_vec();
         let operations = self.operations[positions].to_vec();
-        Problem { typed: Arc::clone(&self.typed), operations, spans, retained, start: self.start.clone() }
+        let (start, hints) = (self.start.clone(), self.hints.clone());
+        Problem { typed: Arc::clone(&self.typed), operations, spans, retained, start, hints }
     }
 
     /// Merges the witnesses of the parts of one history into one order that respects real time.

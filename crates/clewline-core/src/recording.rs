@@ -71,6 +71,10 @@ pub struct Names {
     /// The times of calls and returns by the clock of the source; `None` if the source does not
     /// give all of them, or they were not requested.
     pub times: Option<Vec<Times>>,
+    /// The order in which operations took effect, as far as the source says so: a number by source
+    /// position, the smaller the earlier. These are hints, which a search tries first; they claim
+    /// nothing. `None` if the source has none.
+    pub orders: Option<Vec<Option<i64>>>,
     /// Notes on the history, in the order of the source.
     pub notes: Vec<Note>,
     /// What of the source is not about operations, and was skipped.

@@ -33,6 +33,7 @@ struct Joined {
     // By row.
     ids: Vec<Value>,
     times: Vec<Times>,
+    orders: Vec<Option<i64>>,
     missing: Option<Value>,
     initial: Option<Value>,
     // The name of each recording, and how many rows and lines came before it.
@@ -88,6 +89,8 @@ impl Joined {
                 called: times.called,
                 returned: times.returned.zip(operation.ret).map(|(time, ret)| (rename(*ret), time)),
             });
+            let order = |orders: &Vec<Option<i64>>| *orders.get(history.source(operation.id))?;
+            self.orders.push(names.orders.as_ref().and_then(order));
             self.ids.push(own.map_or(Value::ABSENT, &rename));
             self.times.push(Times { line: lines + times.line, ..*times });
         }
@@ -95,8 +98,18 @@ impl Joined {
     }
 
     fn finish(self) -> Result<Recording, (String, ReadError)> {
-        let Joined { mut values, processes, objects, columns, mut ids, times, missing, initial, files } =
-            self;
+        let Joined {
+            mut values,
+            processes,
+            objects,
+            columns,
+            mut ids,
+            times,
+            orders,
+            missing,
+            initial,
+            files,
+        } = self;
         let place = |row: usize| {
             let at = files.partition_point(|it| it.1 <= row).saturating_sub(1);
             files.get(at).map_or((String::new(), 1), |it| (it.0.clone(), times[row].line - it.2))
@@ -119,6 +132,7 @@ impl Joined {
             ids: Some(ids),
             lines: Some(lines),
             times: Some(times),
+            orders: orders.iter().any(Option::is_some).then_some(orders),
             ..Names::default()
         };
         let missing = missing.unwrap_or(Value::NIL);

@@ -26,6 +26,10 @@
 //!   operation called before it returned leads out of that state, nothing else is tried. Tested
 //!   only after the first retreat.
 //!
+//! Hints of the source in which order operations took effect ([`Problem::order_hint`]) only change
+//! the order in which candidates are tried: all are still tried, so a wrong hint costs time and
+//! nothing else. If all hints are right, the first path is the witness.
+//!
 //! Cost: at most (complete operations) x 2^(operations open at a time) x (states) configurations;
 //! each takes time and candidates in the number of operations open.
 //!
@@ -132,6 +136,8 @@ struct Engine<'p> {
     labels: Vec<LabelId>,
     // Whether each operation leaves every state as it is.
     reads: Vec<bool>,
+    // When each operation took effect, as its source says; empty if it does not.
+    hints: Vec<i64>,
     // Complete operations in the order of their returns.
     by_return: Vec<u32>,
     slot: Vec<u32>,
@@ -149,6 +155,8 @@ struct Engine<'p> {
     entered: Configurations,
     // For each label, the visit in which it was last met, and the candidate then.
     seen_label: Vec<(u64, usize)>,
+    // For each label, the least hint of the candidates in that visit; empty without hints.
+    label_hint: Vec<i64>,
     visit: u64,
     has_retreated: bool,
     configurations: u64,
@@ -202,6 +210,10 @@ impl<'p> Engine<'p> {
             twin[at as usize] = last[labels[at as usize].index()].replace(at);
         }
         let seen_label = vec![(0, 0); labelled];
+        // What has no hint comes after what has one.
+        let hint = |at| problem.order_hint(at).unwrap_or(i64::MAX);
+        let label_hint = if problem.has_order_hints() { vec![0; labelled] } else { Vec::new() };
+        let hints = if problem.has_order_hints() { (0..spans.len()).map(hint).collect() } else { Vec::new() };
         let state = automaton.initial();
         Ok(Engine {
             problem,
@@ -211,6 +223,7 @@ impl<'p> Engine<'p> {
             automaton,
             labels,
             reads,
+            hints,
             by_return,
             slot,
             twin,
@@ -223,6 +236,7 @@ impl<'p> Engine<'p> {
             candidates: Vec::new(),
             entered: Configurations::new(1 + words, used_words),
             seen_label,
+            label_hint,
             visit: 0,
             has_retreated: false,
             configurations: 0,
@@ -353,6 +367,9 @@ impl<'p> Engine<'p> {
         let spans = self.spans;
         self.pace.add(LOOK_WORK * (self.candidates.len() - start) as u64);
         self.candidates[start..].sort_unstable_by_key(|&it| (spans[it as usize].call(), it));
+        if !self.hints.is_empty() {
+            self.candidates[start..].sort_by_key(|&it| self.hints[it as usize]);
+        }
     }
 
     fn collect_by_return(&mut self) -> Option<u32> {
@@ -371,7 +388,13 @@ impl<'p> Engine<'p> {
             }
             // Of equal operations, the one that returns first.
             let (visit, place) = &mut self.seen_label[label.index()];
-            if std::mem::replace(visit, self.visit) != self.visit {
+            let is_first = std::mem::replace(visit, self.visit) != self.visit;
+            // It stands for all of them, so the earliest hint counts.
+            if let Some(&hint) = self.hints.get(at) {
+                let least = &mut self.label_hint[label.index()];
+                *least = if is_first { hint } else { hint.min(*least) };
+            }
+            if is_first {
                 *place = self.candidates.len();
                 self.candidates.push(at as u32);
             } else if self.spans[at].end() < self.spans[self.candidates[*place] as usize].end() {
@@ -380,6 +403,10 @@ impl<'p> Engine<'p> {
         }
         let spans = self.spans;
         self.candidates[start..].sort_unstable_by_key(|&it| spans[it as usize].end());
+        if !self.hints.is_empty() {
+            let (hints, labels) = (&self.label_hint, &self.labels);
+            self.candidates[start..].sort_by_key(|&it| hints[labels[it as usize].index()]);
+        }
         self.next_pending(self.left.first(PENDING), deadline)
     }
 

@@ -9,6 +9,7 @@ mod dead_ends;
 mod definition;
 mod failure_point;
 mod frontier;
+mod hints;
 mod histories;
 mod judging;
 mod late_pushes;

@@ -66,7 +66,10 @@ fn ranges_and_puts_are_those_of_a_map() {
         2 [4, 5] get("b") → null
         "#,
     );
-    let skipped = read("etcd", &text).unwrap().names.skipped;
+    let names = read("etcd", &text).unwrap().names;
+    // The revision of the response, where it has one.
+    assert_eq!(names.orders, Some(vec![Some(10), None, None]));
+    let skipped = names.skipped;
     assert_eq!((skipped.count, skipped.line), (4, 4));
 }
 

@@ -636,3 +636,34 @@ fn an_initial_state_comes_first() {
         "line 2, column 13: expected the initial state once, and first"
     );
 }
+
+/// The hint of each operation, in the order of the history.
+fn orders(text: &str) -> Vec<Option<i64>> {
+    let recording = read("jsonl", text).unwrap();
+    let Some(orders) = &recording.names.orders else { return Vec::new() };
+    let order = |source: usize| orders.get(source).copied().flatten();
+    recording.history.operations().map(|it| order(recording.history.source(it.id))).collect()
+}
+
+#[test]
+fn order_hints_are_read_and_written() {
+    let operations = r#"
+        {"process": 1, "op": "a", "call": 12, "return": 15, "order": 7}
+        {"process": 2, "op": "b", "call": 13, "return": 18}
+        {"process": 3, "op": "c", "order": -3, "call": 10}
+        {"process": 4, "op": "d", "order": "the user's own", "call": 11}
+        "#;
+    assert_eq!(orders(operations), [Some(-3), None, Some(7), None]);
+    let again = write("jsonl", &read("jsonl", operations).unwrap()).unwrap();
+    assert_eq!(orders(&again), [Some(-3), None, Some(7), None]);
+    let events = r#"
+        {"event": "call", "process": 1, "op": "a"}
+        {"event": "call", "process": 2, "op": "b", "order": 5}
+        {"event": "return", "process": 1, "order": 9}
+        {"event": "return", "process": 2}
+        "#;
+    assert_eq!(orders(events), [Some(9), Some(5)]);
+    assert_eq!(orders(r#"{"process": 1, "op": "a", "call": 12}"#), []);
+    let twice = r#"{"process": 1, "op": "a", "call": 12, "order": 1, "order": 2}"#;
+    assert!(read("jsonl", twice).unwrap_err().to_string().contains("`order` is given twice"));
+}

@@ -35,6 +35,8 @@ struct Draft {
     called: i64,
     // `None` if it is not known whether it was executed.
     returned: Option<i64>,
+    // The revision of the response.
+    revision: Option<i64>,
     action: Action,
 }
 
@@ -98,7 +100,9 @@ impl Requests {
             || output.get("Persisted").and_then(JsonValue::as_bool) == Some(true);
         let returned = if is_unknown { None } else { Some(integer("Return")?) };
         let before = self.drafts.len();
-        let draft = |action| Draft { line, client, called, returned, action };
+        let revision = output.get("Revision").and_then(JsonValue::as_i64).filter(|&it| 0 < it);
+        let revision = revision.filter(|_| !is_unknown);
+        let draft = |action| Draft { line, client, called, returned, revision, action };
         match kind {
             "range" => self.range(input, output, &draft)?,
             "txn" => self.transaction(input, output, &draft)?,
@@ -306,8 +310,9 @@ impl Requests {
     pub(super) fn finish(mut self) -> (TimedRows, Values, Names) {
         let mut rows = TimedRows::default();
         let mut times = EventTimes::new(self.keeps_times);
+        let mut orders: Vec<Option<i64>> = Vec::new();
         for draft in std::mem::take(&mut self.drafts) {
-            let Draft { line, client: process, called, returned, .. } = draft;
+            let Draft { line, client: process, called, returned, revision, .. } = draft;
             let is_pending = returned.is_none();
             for (method, arg, ret) in self.calls(draft.action, is_pending) {
                 let returned = returned.filter(|_| ret != Outcome::Unknown);
@@ -316,6 +321,8 @@ impl Requests {
                     Outcome::Unknown => Value::ABSENT,
                 };
                 times.operation(line, called, returned);
+                let is_change = method != "get" && ret != Value::FALSE;
+                orders.push(revision.map(|it| order(it, is_change)));
                 let call = RawCall { method: self.text(method), arg };
                 let returned = returned.map(|time| (ret, time));
                 rows.push(TimedRow { line, process, object: 0, call, called, returned });
@@ -326,6 +333,7 @@ impl Requests {
             processes: self.clients.into_names(),
             objects,
             times: times.finish(),
+            orders: orders.iter().any(Option::is_some).then_some(orders),
             skipped: self.skipped,
             ..Names::default()
         };
@@ -381,4 +389,10 @@ enum Outcome {
 /// The member of that name, if it is there and not null.
 fn member<'t>(tree: &'t JsonValue, name: &str) -> Option<&'t JsonValue> {
     tree.get(name).filter(|it| !it.is_null())
+}
+
+/// When an operation took effect, by the revision of its response: what changes a key comes before
+/// what finds it changed.
+fn order(revision: i64, is_change: bool) -> i64 {
+    revision.saturating_mul(2).saturating_add(i64::from(!is_change))
 }

@@ -24,13 +24,15 @@ pub(super) enum Field {
     Until,
     /// The state of each object before the first operation.
     Initial,
+    /// When an operation took effect, relative to others: a hint.
+    Order,
 }
 
 impl Field {
     /// How many there are.
-    pub(super) const COUNT: usize = Field::Initial as usize + 1;
+    pub(super) const COUNT: usize = Field::Order as usize + 1;
 
-    const NAMES: [(&str, Field); 13] = [
+    const NAMES: [(&str, Field); 14] = [
         ("process", Field::Process),
         ("op", Field::Op),
         ("arg", Field::Arg),
@@ -44,6 +46,7 @@ impl Field {
         ("note", Field::Note),
         ("until", Field::Until),
         ("initial", Field::Initial),
+        ("order", Field::Order),
     ];
 
     pub(super) fn find(name: &str) -> Field {

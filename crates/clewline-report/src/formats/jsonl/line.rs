@@ -51,6 +51,8 @@ pub struct Row {
     pub arg: Value,
     /// Its result.
     pub ret: Value,
+    /// When it took effect, relative to others: a hint.
+    pub order: Option<i64>,
 }
 
 /// Reads lines, and keeps the tables of their names.
@@ -191,6 +193,7 @@ impl Scanner {
             method: fields.op.unwrap_or(Value::ABSENT),
             arg: fields.arg.unwrap_or(Value::ABSENT),
             ret: fields.ret.map_or(Value::ABSENT, |(ret, _)| ret),
+            order: fields.order,
         }))
     }
 }
@@ -213,6 +216,7 @@ struct Fields {
     is_note_event: bool,
     // The initial state.
     initial: Option<(Value, usize)>,
+    order: Option<i64>,
 }
 
 enum LineError {
@@ -248,6 +252,11 @@ impl Fields {
                 None => std::mem::replace(&mut self.is_note_event, true),
             },
             Field::Initial => self.initial.replace((json.state(sink)?, at)).is_some(),
+            // Any other value is the user's own.
+            Field::Order => match whole_number(json)? {
+                Some(order) => self.order.replace(order).is_some(),
+                None => false,
+            },
             Field::Note | Field::Time | Field::Until | Field::Unknown | Field::None => {
                 self.has_note |= field == Field::Note;
                 json.skip()?;

@@ -23,6 +23,8 @@ pub(super) struct RowBuilder {
     // By position; empty as long as no operation has an id.
     ids: Vec<Value>,
     times: EventTimes,
+    // By position; empty as long as no operation has a hint.
+    orders: Vec<Option<i64>>,
     notes: Vec<NoteLine>,
     skew: i64,
 }
@@ -46,6 +48,7 @@ impl RowBuilder {
             body: Body::Nothing,
             ids: Vec::new(),
             times: EventTimes::new(times),
+            orders: Vec::new(),
             notes: Vec::new(),
             skew,
         }
@@ -139,7 +142,23 @@ impl RowBuilder {
         }
     }
 
+    /// Keeps the hint of an operation, which may also be given when it returns.
+    fn set_order(&mut self, row: &Row, order: i64) {
+        let position = match (&self.body, row.kind) {
+            (Body::Events(log), Kind::Return) => log.open(row.process).map(|it| it.position),
+            (_, Kind::Return | Kind::Fail | Kind::Info) => None,
+            (_, Kind::Operation(..) | Kind::Call) => Some(self.len()),
+        };
+        if let Some(position) = position {
+            self.orders.resize(self.orders.len().max(position + 1), None);
+            self.orders[position] = Some(order);
+        }
+    }
+
     fn push(&mut self, row: &Row) -> Result<(), ReadError> {
+        if let Some(order) = row.order {
+            self.set_order(row, order);
+        }
         let call = RawCall { method: row.method, arg: row.arg };
         match (&mut self.body, row.kind) {
             (Body::Nothing, _) => {
@@ -256,7 +275,7 @@ impl RowBuilder {
             builder.body = Body::Operations(columns, lines);
         }
         let notes = builder.notes().map_err(|error| ReadError { read, ..error })?;
-        let RowBuilder { scanner, body, ids, times, .. } = builder;
+        let RowBuilder { scanner, body, ids, times, orders, .. } = builder;
         let initial = scanner.initial.map(|it| it.0);
         let (values, objects) = scanner.into_names();
         let (history, lines) = match body {
@@ -272,8 +291,8 @@ impl RowBuilder {
         };
         let ids = (!ids.is_empty()).then_some(ids);
         let ids = if has_shared_line(lines.as_deref()) { Some(positions(ids, read)) } else { ids };
-        let names =
-            Names { processes, objects, ids, lines, times: times.finish(), notes, ..Names::default() };
+        let (times, orders) = (times.finish(), (!orders.is_empty()).then_some(orders));
+        let names = Names { processes, objects, ids, lines, times, orders, notes, ..Names::default() };
         let calls = history.operations().map(|it| history.source(it.id));
         if let Some((first, again)) = reused(&names, calls) {
             let (id, line) = (brief(&values, names.id(again)), names.line(first));

@@ -134,6 +134,10 @@ fn write_call(recording: &Recording, id: OperationId, line: &mut String) -> Resu
     if recording.names.ids.is_some() {
         member(recording, id, "id", recording.names.id_of(&recording.history, id), line)?;
     }
+    let source = recording.history.source(id);
+    if let Some(order) = recording.names.orders.as_ref().and_then(|it| *it.get(source)?) {
+        line.push_str(&format!(", \"order\": {order}"));
+    }
     Ok(())
 }
 
