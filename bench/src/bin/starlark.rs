@@ -53,7 +53,7 @@ fn measure(load: impl Fn() -> Box<dyn ErasedHistory>) -> (u64, f64) {
         let budget = Budget::unlimited().with_configurations(300_000);
         let begun = Instant::now();
         for problem in case.problems() {
-            check(*SEARCHES.find("jit-graph").expect("it is built in"), &problem, &budget);
+            let _verdict = check(*SEARCHES.find("jit-graph").expect("it is built in"), &problem, &budget);
         }
         least = least.min(begun.elapsed().as_secs_f64() * 1e3);
         visited = budget.visited();

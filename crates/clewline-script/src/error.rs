@@ -63,6 +63,13 @@ impl ScriptError {
         self.place().1
     }
 
+    /// The place and what is wrong, in one line: without the line of the script.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let (line, column, _) = self.place();
+        format!("{}:{line}:{column}: {}", self.source.file, self.message)
+    }
+
     /// What is wrong, without the place.
     #[must_use]
     pub fn message(&self) -> &str {
@@ -73,13 +80,12 @@ impl ScriptError {
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (number, column, line) = self.place();
-        let (file, message) = (&self.source.file, &self.message);
         // Tabs keep their width under the caret.
         let blank = |it: char| if it == '\t' { '\t' } else { ' ' };
         let indent: String = line.chars().take(column - 1).map(blank).collect();
         let margin = number.to_string();
         let gap = " ".repeat(margin.len());
-        writeln!(f, "{file}:{number}:{column}: {message}")?;
+        writeln!(f, "{}", self.headline())?;
         writeln!(f, "  {margin} | {line}")?;
         write!(f, "  {gap} | {indent}^")
     }

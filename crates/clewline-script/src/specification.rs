@@ -367,7 +367,7 @@ impl Specification for Script {
     }
 
     fn fault(&self) -> Option<String> {
-        self.bound.fault.get().map(ToString::to_string)
+        self.bound.fault.get().map(ScriptError::headline)
     }
 }
 
