@@ -147,6 +147,26 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
+    /// The value of an expression in the frame of another origin that is opened last; null if there
+    /// is none.
+    #[allow(dead_code, reason = "the tests of the playground use it")]
+    pub(crate) fn js_in_frame(&mut self, expression: &str) -> Json {
+        let page = self.session.take();
+        let targets = self.ask("Target.getTargets", json!({}))["targetInfos"].clone();
+        let mut frames = targets.as_array().into_iter().flatten().filter(|it| it["type"] == "iframe");
+        let value = frames.next_back().map(|frame| {
+            let attach = json!({"targetId": frame["targetId"], "flatten": true});
+            let session = self.ask("Target.attachToTarget", attach)["sessionId"].clone();
+            self.session = session.as_str().map(str::to_owned);
+            let value = self.js(expression);
+            self.session = None;
+            self.ask("Target.detachFromTarget", json!({"sessionId": session}));
+            value
+        });
+        self.session = page;
+        value.unwrap_or_default()
+    }
+
     /// Requests and errors of the page since it was opened.
     pub(crate) fn troubles(&mut self) -> Vec<String> {
         self.settle();
