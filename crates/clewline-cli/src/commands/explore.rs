@@ -2,6 +2,7 @@
 
 mod args;
 mod kept;
+mod models;
 mod observations;
 mod plan;
 mod quasi;
@@ -17,7 +18,7 @@ use std::{
 };
 
 use clewline_core::{Verdict, is_interrupted, parallel};
-use clewline_explore::{Coverage, Limit, Schedule};
+use clewline_explore::{Coverage, Limit};
 use clewline_methods::{
     line_up::{
         Checked, Matrix, Options, Plan, Presented, PresentedMatrix, check, check_all,
@@ -32,10 +33,15 @@ use clewline_report::render::{
     summary::{Entry, Word},
 };
 
+use clewline_threads::control::MemoryModel;
 use serde_json::{Value as Json, json};
 
 pub(super) use self::args::Args;
-use self::subject::Subject;
+use self::{
+    args::STALE_READS_MAX,
+    models::{Named, UnderModels},
+    subject::Subject,
+};
 use super::{
     journal::Journal,
     kept_entry,
@@ -49,9 +55,6 @@ use super::{
     summaries::Nouns,
     units::{AtMost, Shrink},
 };
-
-// The default of `--stale-reads` for unmodified code.
-const STALE_READS_MAX: u32 = 2;
 
 /// The words of its summaries.
 pub(super) const NOUNS: Nouns =
@@ -137,12 +140,15 @@ fn run_on(
         let observed = observe(subject.explorable(), &matrix, &options).map_err(codec_failure)?;
         save(path, &observations::to_xml(&observed))?;
     }
+    let passes = models::of(args, &subject, options)?;
     let mut exploration = Exploration {
         args,
         subject: &subject,
-        options: &options,
         roles,
-        summary: Summary::default(),
+        summaries: passes.iter().map(|_| Summary::default()).collect(),
+        passes,
+        pass: 0,
+        held: Vec::new(),
         is_alone: plan.only().is_some(),
         entries: Vec::new(),
         worst: None,
@@ -262,6 +268,14 @@ impl Args {
     }
 }
 
+fn status(summary: &Summary) -> Status {
+    match summary.verdict() {
+        "holds" => Status::Done,
+        "violated" => Status::Violated,
+        _ => Status::Unknown,
+    }
+}
+
 fn codec_failure(error: clewline_core::CodecError) -> Failure {
     Failure::Message(error.to_string())
 }
@@ -269,17 +283,23 @@ fn codec_failure(error: clewline_core::CodecError) -> Failure {
 struct Exploration<'a> {
     args: &'a Args,
     subject: &'a Subject,
-    options: &'a Options,
+    /// How matrices are checked, under one memory model after the other.
+    passes: Vec<Options>,
+    /// The number of the present one.
+    pass: usize,
+    /// Whether each matrix holds under the first model.
+    held: Vec<bool>,
     /// If known: which calls insert and which remove. Generated matrices then remove as much as
     /// they insert.
     roles: Option<Roles>,
-    summary: Summary,
+    /// The results under each model.
+    summaries: Vec<Summary>,
     /// Whether there is exactly one matrix.
     is_alone: bool,
     /// The summary entry of each matrix, if summaries are requested.
     entries: Vec<Entry>,
-    /// The first failing matrix, and the shrunk one.
-    worst: Option<(Checked, Option<Checked>)>,
+    /// The first failing matrix, and the shrunk one; with the number of the model.
+    worst: Option<(Checked, Option<Checked>, usize)>,
     out: Stdout,
     journal: Option<Journal>,
     /// The work of shards, if that is joined.
@@ -310,21 +330,51 @@ impl State {
 
 impl Exploration<'_> {
     fn replay(&mut self, token: &str, matrix: &Matrix) -> Result<(), Failure> {
-        let schedule: Schedule = token.parse().map_err(|it| Failure::at("--replay", it))?;
-        let checked = replay(self.subject.explorable(), matrix, &schedule, self.options)
+        let (_, schedule) = MemoryModel::read_token(token).map_err(|it| Failure::at("--replay", it))?;
+        let checked = replay(self.subject.explorable(), matrix, &schedule, self.options())
             .map_err(|it| Failure::at("--replay", it))?;
         self.take(checked, None)
     }
 
+    fn options(&self) -> &Options {
+        &self.passes[self.pass]
+    }
+
+    fn summary(&self) -> &Summary {
+        &self.summaries[self.pass]
+    }
+
+    fn summary_mut(&mut self) -> &mut Summary {
+        &mut self.summaries[self.pass]
+    }
+
     fn explore(&mut self, plan: &Plan) -> Result<(), Failure> {
+        let before = self.journal.as_ref().map_or(Duration::ZERO, Journal::before);
+        let left = self.args.timeout.map(|it| it.saturating_sub(before));
+        let until = left.and_then(|it| Instant::now().checked_add(it));
+        loop {
+            self.explore_pass(plan, until)?;
+            let held = self.held.iter().filter(|it| **it).count();
+            let is_over = self.worst.is_some() && !self.args.all || self.summary().stopped.is_some();
+            if is_over || held == 0 || self.pass + 1 == self.passes.len() {
+                return Ok(());
+            }
+            if self.subject.is_lost() || is_interrupted() {
+                return Ok(());
+            }
+            self.pass += 1;
+            let (first, weak) = (&self.summaries[0], &mut self.passes[self.pass]);
+            models::limit(weak, self.args, first, until, held);
+        }
+    }
+
+    /// Explores all matrices under one memory model.
+    fn explore_pass(&mut self, plan: &Plan, until: Option<Instant>) -> Result<(), Failure> {
         let state: Arc<State> = Arc::default();
         let shown = {
             let (state, name, of) = (Arc::clone(&state), self.args.subject.clone(), plan.count());
             progress::ProgressLine::start(move |_| state.message(&name, of))
         };
-        let before = self.journal.as_ref().map_or(Duration::ZERO, Journal::before);
-        let left = self.args.timeout.map(|it| it.saturating_sub(before));
-        let until = left.and_then(|it| Instant::now().checked_add(it));
         let is_late = Arc::new(AtomicBool::new(false));
         let roles = self.roles.filter(|_| plan.only().is_none());
         let complete = move |it| match roles {
@@ -336,9 +386,15 @@ impl Exploration<'_> {
             return self.join(merged, matrices, &state);
         }
         let shard = self.args.shard.shard;
-        let own = matrices.filter(move |it| shard.is_none_or(|shard| shard.has(it.1)));
-        let mut matrices = own.map(|it| it.0);
-        while let Some(unit) = self.journal.as_mut().and_then(Journal::take) {
+        // Under the second model, only those that hold under the first.
+        let held = if self.pass == 0 { Vec::new() } else { self.held.clone() };
+        let own = matrices
+            .filter(move |it| shard.is_none_or(|shard| shard.has(it.1)))
+            .filter(move |it| held.get(it.1 as usize).is_none_or(|it| *it));
+        let mut matrices = own.map(|it| it.0).peekable();
+        let is_last = self.pass + 1 == self.passes.len();
+        while is_last || matrices.peek().is_some() {
+            let Some(unit) = self.journal.as_mut().and_then(Journal::take) else { break };
             if self.repeat(&unit, matrices.next())?.is_break() {
                 return Ok(());
             }
@@ -352,7 +408,7 @@ impl Exploration<'_> {
             })
         };
         let jobs = self.args.jobs.unwrap_or_else(parallel::jobs_available);
-        let (subject, options) = (self.subject, self.options);
+        let (subject, options) = (self.subject, self.options().clone());
         let mut failure = None;
         let mut visit = |checked: Checked| {
             state.matrices.fetch_add(1, Ordering::Relaxed);
@@ -365,12 +421,12 @@ impl Exploration<'_> {
                 }
             }
         };
-        check_all(subject.explorable(), &mut matrices, options, jobs, &mut visit).map_err(codec_failure)?;
+        check_all(subject.explorable(), &mut matrices, &options, jobs, &mut visit).map_err(codec_failure)?;
         drop(shown);
         let is_late = is_late.load(Ordering::Relaxed);
         if is_late || is_interrupted() && self.worst.is_none() {
             let why = if is_late { "the time limit was reached" } else { "interrupted" };
-            self.summary.stopped = Some(format!("{why} before all matrices were checked"));
+            self.summary_mut().stopped = Some(format!("{why} before all matrices were checked"));
         }
         failure.map_or(Ok(()), Err)
     }
@@ -406,7 +462,7 @@ impl Exploration<'_> {
                 let Some(stopped) = stopped else {
                     return Err(shard.misfit(&format!("matrix {number} is missing: {matrix}")));
                 };
-                self.summary.stopped = Some(stopped.to_owned());
+                self.summary_mut().stopped = Some(stopped.to_owned());
                 continue;
             };
             let one = kept::from_json(&unit["summary"], matrix.clone());
@@ -414,7 +470,7 @@ impl Exploration<'_> {
             let one = one.filter(|_| fits).ok_or_else(|| shard.misfit("its matrices are others"))?;
             if one.violated != 0 && self.worst.is_none() {
                 let explorable = self.subject.explorable();
-                let checked = check(explorable, &matrix, self.options).map_err(codec_failure)?;
+                let checked = check(explorable, &matrix, self.options()).map_err(codec_failure)?;
                 if checked.finding().is_none() {
                     return Err(shard.misfit(&format!("this matrix is not violated again: {matrix}")));
                 }
@@ -430,7 +486,7 @@ impl Exploration<'_> {
                 let entry = kept_entry::from_json(&unit["entry"]);
                 self.entries.push(entry.ok_or_else(|| shard.misfit("an entry is not one"))?);
             }
-            kept::add(&mut self.summary, one);
+            kept::add(self.summary_mut(), one);
         }
         Ok(())
     }
@@ -438,7 +494,8 @@ impl Exploration<'_> {
     /// Repeats what an earlier process printed and counted of a matrix. The first one that fails is
     /// explored again: its execution is shown step by step.
     fn repeat(&mut self, unit: &Json, matrix: Option<Matrix>) -> Result<ControlFlow<()>, Failure> {
-        let matrix = matrix.filter(|it| unit["matrix"] == it.to_string());
+        let model = self.options().memory.model.name();
+        let matrix = matrix.filter(|it| unit["matrix"] == it.to_string() && unit["memory_model"] == model);
         let one = matrix.and_then(|it| kept::from_json(&unit["summary"], it));
         let (Some(one), Some(journal)) = (one, &self.journal) else {
             let journal = self.journal.as_ref();
@@ -449,23 +506,26 @@ impl Exploration<'_> {
             self.entries.push(entry.ok_or_else(|| journal.misfit("an entry is not one"))?);
         }
         let is_wrong = one.violated != 0;
+        if self.pass == 0 {
+            self.held.push(one.verdict() == "holds");
+        }
         let is_last = is_wrong && (!self.args.all || self.args.shard.fail_fast);
         if self.args.shard.shard.is_some() {
             self.violated += one.violated;
-            kept::add(&mut self.summary, one);
+            kept::add(self.summary_mut(), one);
             return Ok(if is_last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
         }
         if let Some(line) = unit["line"].as_str() {
             self.out.print(line.as_bytes())?;
         }
         if let (true, None, Some(matrix)) = (is_wrong, &self.worst, &one.first) {
-            let checked = check(self.subject.explorable(), matrix, self.options).map_err(codec_failure)?;
+            let checked = check(self.subject.explorable(), matrix, self.options()).map_err(codec_failure)?;
             if checked.finding().is_some() {
                 let smallest = self.smallest(&checked)?;
-                self.worst = Some((checked, smallest));
+                self.worst = Some((checked, smallest, self.pass));
             }
         }
-        kept::add(&mut self.summary, one);
+        kept::add(self.summary_mut(), one);
         Ok(if is_last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
@@ -474,7 +534,7 @@ impl Exploration<'_> {
         if self.args.shrink == Shrink::None || self.args.from_observations.is_some() {
             return Ok(None);
         }
-        shrink(self.subject.explorable(), checked.clone(), self.options).map(Some).map_err(codec_failure)
+        shrink(self.subject.explorable(), checked.clone(), self.options()).map(Some).map_err(codec_failure)
     }
 
     fn take(&mut self, mut checked: Checked, smallest: Option<Checked>) -> Result<(), Failure> {
@@ -487,7 +547,10 @@ impl Exploration<'_> {
             checked.coverage = Coverage::Limited(Limit::Other(reason.clone()));
             checked.verdict = Verdict::Unknown(reason);
         }
-        self.summary.add(&checked);
+        self.summary_mut().add(&checked);
+        if self.pass == 0 {
+            self.held.push(matches!(checked.verdict, Verdict::Holds(())));
+        }
         let sentences = unseen.sentences;
         let presented =
             PresentedMatrix { context: self.context(&[]), checked: &checked, smallest: smallest.as_ref() };
@@ -497,9 +560,20 @@ impl Exploration<'_> {
             if !sentences.is_empty() {
                 object.add("notes", sentences.clone());
             }
+            if self.pass != 0 && checked.finding().is_some() {
+                object.add("needs", self.options().memory.model.name());
+            }
             format!("{object}\n")
         });
-        let entry = (self.is_listed() || is_shard).then(|| presented.entry());
+        // That a matrix holds under the second model as well is said of all of them.
+        let is_listed = self.pass == 0 || checked.finding().is_some();
+        let entry = (is_listed && (self.is_listed() || is_shard)).then(|| {
+            let mut entry = presented.entry();
+            if checked.finding().is_none_or(|it| !it.is_serial) {
+                entry.headline += &models::suffix(self.args, self.subject, self.options());
+            }
+            entry
+        });
         if let (Some(line), false) = (&line, is_shard) {
             self.out.print(line.as_bytes())?;
         }
@@ -513,6 +587,7 @@ impl Exploration<'_> {
             let matrix = checked.matrix.to_string();
             journal.add(json!({
                 "matrix": matrix,
+                "memory_model": self.passes[self.pass].memory.model.name(),
                 "summary": summary,
                 "line": line,
                 "entry": entry,
@@ -523,7 +598,7 @@ impl Exploration<'_> {
         }
         self.entries.extend(entry);
         if checked.finding().is_some() && self.worst.is_none() {
-            self.worst = Some((checked, smallest));
+            self.worst = Some((checked, smallest, self.pass));
         }
         Ok(())
     }
@@ -538,7 +613,7 @@ impl Exploration<'_> {
             subject: &self.args.subject,
             reader: Audience::Shell,
             is_replay: self.args.replay.is_some(),
-            options: self.options,
+            options: self.options(),
             next,
             shown: if self.args.full { InterleavingDetail::Full } else { InterleavingDetail::Short },
         }
@@ -546,69 +621,96 @@ impl Exploration<'_> {
 
     /// Ends the journal of a shard.
     fn finish_shard(mut self) -> Result<Explored, Failure> {
+        let (matrices, stopped) = (self.summary().matrices, self.summary().stopped.clone());
         let Some((shard, journal)) = self.args.shard.shard.zip(self.journal.as_mut()) else {
             return Ok(Explored::without_entry(Status::Failed));
         };
         let done = ShardDone {
             shard,
-            units: (self.summary.matrices, NOUNS.nouns),
+            units: (matrices, NOUNS.nouns),
             violated: self.violated,
             is_fail_fast: self.args.shard.fail_fast,
         };
         let is_cut_short = self.args.all && done.status() == Status::Violated;
         if !is_cut_short {
-            journal.end(json!({"violated": self.violated, "stopped": self.summary.stopped}))?;
+            journal.end(json!({"violated": self.violated, "stopped": stopped}))?;
         }
         self.out.print(done.line().as_bytes())?;
         Ok(Explored::without_entry(done.status()))
     }
 
-    fn finish(mut self, plan: &Plan) -> Result<Explored, Failure> {
-        if let Some(journal) = &mut self.journal {
-            journal.end(json!({"stopped": self.summary.stopped}))?;
+    /// What the report says about memory models.
+    fn named(&self, shown: Option<&Checked>) -> Named {
+        let suffix = match shown.and_then(Checked::finding) {
+            Some(finding) if finding.is_serial => String::new(),
+            _ if self.summary().matrices == 0 => String::new(),
+            _ => models::suffix(self.args, self.subject, self.options()),
+        };
+        let named = Named { suffix, ..Named::default() };
+        let (Some(weak), Some(options)) = (self.summaries.get(1), self.passes.get(1)) else { return named };
+        if weak.matrices == 0 && weak.stopped.is_none() {
+            return named;
         }
-        if self.summary.verdict() == "holds"
+        let context = |options| ReportContext { options, ..self.context(&[]) };
+        if self.pass == 1 {
+            let named = Named::needed(options.memory.model, &self.passes[0]);
+            return named.besides(context(&self.passes[0]), &self.summaries[0], true);
+        }
+        let held = self.held.iter().filter(|it| **it).count() as u64;
+        let named = match self.summary().verdict() {
+            "holds" => named.held(options, weak, weak.matrices == held),
+            _ => named,
+        };
+        named.besides(context(options), weak, false)
+    }
+
+    fn finish(mut self, plan: &Plan) -> Result<Explored, Failure> {
+        // The report is about the model that shows a violation, or the first one.
+        self.pass = self.worst.as_ref().map_or(0, |it| it.2);
+        if let Some(journal) = &mut self.journal {
+            let stopped = self.summaries.iter().find_map(|it| it.stopped.as_ref());
+            journal.end(json!({"stopped": stopped}))?;
+        }
+        if self.summary().verdict() == "holds"
             && let Some(reason) = self.subject.unseen().nothing
         {
             // One of several matrices may well share nothing; all of them do not.
-            self.summary.unknown = self.summary.matrices;
-            self.summary.reason = Some(reason.to_owned());
+            let summary = self.summary_mut();
+            summary.unknown = summary.matrices;
+            summary.reason = Some(reason.to_owned());
         }
-        let status = match self.summary.verdict() {
-            "holds" => Status::Done,
-            "violated" => Status::Violated,
-            _ => Status::Unknown,
-        };
+        let status = status(self.summary());
         let worst = self.worst.take();
-        let shown = worst.as_ref().map(|(checked, smallest)| smallest.as_ref().unwrap_or(checked));
+        let shown = worst.as_ref().map(|(checked, smallest, _)| smallest.as_ref().unwrap_or(checked));
         if let (Some(path), Some(shown)) = (&self.args.violation, shown)
             && let Some(finding) = shown.finding()
         {
             save(path, &observations::violation(&self.args.subject, &shown.matrix, finding))?;
         }
-        let next = plan::next(self.args, self.subject, self.options, plan, &self.summary, shown);
+        let named = self.named(shown);
+        self.summary_mut().elapsed += named.elapsed;
+        let next =
+            plan::next(self.args, self.subject, self.options(), plan, self.summary(), shown, named.is_open);
         let found = worst.as_ref().map(|it| &it.0.matrix);
         // No matrix says that there would have been more.
-        let is_cut = is_interrupted() && self.summary.verdict() == "unknown" && self.summary.unknown == 0;
-        if self.args.format == Output::Text || is_cut {
-            let context = self.context(&next);
-            let presented = Presented { context, summary: &self.summary, shown, found };
-            let text = written(&presented, self.args.format, WitnessShown::Not);
-            self.out.print(text.as_bytes())?;
-        }
-        let mut entries = std::mem::take(&mut self.entries);
+        let is_cut = is_interrupted() && self.summary().verdict() == "unknown" && self.summary().unknown == 0;
+        let presented = UnderModels {
+            presented: Presented { context: self.context(&next), summary: self.summary(), shown, found },
+            named: &named,
+        };
+        let text = (self.args.format == Output::Text || is_cut)
+            .then(|| written(&presented, self.args.format, WitnessShown::Not));
+        let mut entries = self.entries.clone();
         if let Some(entry) = entries.iter_mut().find(|it| it.verdict == Word::Violated) {
             entry.next.clone_from(&next);
         }
         if is_cut && self.is_listed() {
-            let context = self.context(&next);
-            entries.push(Presented { context, summary: &self.summary, shown, found }.entry());
+            entries.push(presented.entry());
         }
         let entries = NOUNS.summary(entries);
         if self.subject.number().is_none() {
             self.args.summaries.write(&entries)?;
         }
-        let presented = Presented { context: self.context(&next), summary: &self.summary, shown, found };
         let page = || {
             let mut page = presented.page();
             // A single matrix is described by the rest of the page.
@@ -623,7 +725,10 @@ impl Exploration<'_> {
                 let (name, inputs) = (&self.args.subject, self.args.from_observations.as_slice());
                 entry.page = self.args.drawings.write_one_of_many(number, name, inputs, page)?;
             }
-            None => self.args.drawings.write(page, || presented.svg())?,
+            None => self.args.drawings.write(page, || presented.presented.svg())?,
+        }
+        if let Some(text) = text {
+            self.out.print(text.as_bytes())?;
         }
         Ok(Explored { status, entry: Some(entry), printed: self.out.into_kept() })
     }

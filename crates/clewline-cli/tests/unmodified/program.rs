@@ -88,6 +88,7 @@ pub(crate) fn compile_and_run(file: &str, arguments: &[&str]) -> Option<Ran> {
     for compiler in tools()?.0 {
         let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
         command.args(["cc", "--compiler", compiler.name()]).arg(&source).args(arguments);
+        command.args(model_unless_given(arguments));
         let ran = run(&mut command);
         if let Some(first) = &found {
             let printed = format!("{}{}\nand\n{}{}", first.out, first.err, ran.out, ran.err);
@@ -105,8 +106,18 @@ fn run(command: &mut Command) -> Ran {
     Ran { code: done.status.code(), out: text(done.stdout), err: text(done.stderr) }
 }
 
-/// `clewline run PROGRAM ARGUMENTS -- OWN`.
+/// One memory model is enough where it does not matter which: two take longer.
+fn model_unless_given(arguments: &[&str]) -> &'static [&'static str] {
+    if arguments.contains(&"--memory-model") { &[] } else { &["--memory-model", "sc"] }
+}
+
+/// `clewline run PROGRAM ARGUMENTS -- OWN`, under sequential consistency unless `arguments` have
+/// another model.
 pub(crate) fn clewline(program: &Path, arguments: &[&str], own: &[&str]) -> Ran {
+    run_program(program, &[arguments, model_unless_given(arguments)].concat(), own)
+}
+
+fn run_program(program: &Path, arguments: &[&str], own: &[&str]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
     command.arg("run").arg(program).args(arguments);
     if !own.is_empty() {
@@ -128,6 +139,12 @@ impl Program {
     #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         self.agreed(|it| clewline(it, arguments, &[]))
+    }
+
+    /// Explores what the first compiler has made, under the memory models that are the default.
+    #[track_caller]
+    pub(crate) fn run_under_default_models(&self, arguments: &[&str]) -> Ran {
+        run_program(&self.0[0], arguments, &[])
     }
 
     /// Starts it without Clewline.

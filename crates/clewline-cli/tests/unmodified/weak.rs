@@ -114,6 +114,81 @@ fn json_names_the_model_and_both_accesses_of_a_race() {
     }
 }
 
+#[test]
+fn by_default_a_violation_says_which_model_it_needs() {
+    let Some(program) = build("weak.c", &[]) else { return };
+    let given = ["--matrix", "send | receive"];
+    let run = |more: &[&str]| program.run_under_default_models(&[&given[..], more].concat());
+    let ran = run(&[]);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    let text = ran.text();
+    assert!(text.contains(", under rc11; it holds under sequential consistency"), "{text}");
+    assert!(text.contains("The violation needs rc11: under sequential consistency"), "{text}");
+    assert_eq!(ran.out.matches("phase 2:").count(), 2, "{}", ran.out);
+    // The token carries the model.
+    let command = ran.out.lines().find_map(|it| it.strip_prefix("next: ")).unwrap();
+    let token = command.split_whitespace().skip_while(|it| *it != "--replay").nth(1).unwrap();
+    assert!(token.starts_with("rc11:") && text.contains(&format!("schedule: {token}")), "{command}");
+    let again = run(&["--replay", token]);
+    assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
+    assert!(again.text().contains("0, not 1 of step 1: nothing orders them"), "{}", again.out);
+    let other = run(&["--replay", token, "--memory-model", "tso"]);
+    assert_eq!(other.code, Some(2), "{}{}", other.out, other.err);
+    assert!(other.err.contains("under rc11, but --memory-model says tso"), "{}", other.err);
+    // A schedule without a model is of sequential consistency.
+    assert_eq!(run(&["--replay", "a"]).code, run(&["--replay", "a", "--memory-model", "sc"]).code);
+    // A line for each model.
+    let json = run(&["--format", "json", "--shrink", "none"]);
+    let lines: Vec<&str> = json.out.lines().collect();
+    let [first, second] = lines[..] else { panic!("{}", json.out) };
+    assert!(first.contains("\"verdict\":\"holds\"") && first.contains("\"memory_model\":\"sc\""), "{first}");
+    for part in ["\"verdict\":\"violated\"", "\"needs\":\"rc11\"", "\"replay\":\"rc11:"] {
+        assert!(second.contains(part), "{part}: {second}");
+    }
+}
+
+#[test]
+fn by_default_what_holds_names_the_models_it_was_explored_under() {
+    let Some(program) = build("weak.c", RELEASED) else { return };
+    let run = |more: &[&str]| {
+        let ran =
+            program.run_under_default_models(&[&["--matrix", "send send | receive receive"], more].concat());
+        assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+        ran
+    };
+    let first = |ran: &Ran| ran.out.lines().next().unwrap_or_default().to_owned();
+    let both = first(&run(&[]));
+    assert!(both.ends_with(", under sequential consistency and rc11"), "{both}");
+    let one = first(&run(&["--memory-model", "sc"]));
+    assert!(one.ends_with(", under sequential consistency"), "{one}");
+    let one = first(&run(&["--memory-model", "rc11", "--scheduler", "bounded-dpor"]));
+    assert!(one.ends_with(", under rc11"), "{one}");
+}
+
+/// What was not explored under rc11 does not make a complete exploration unknown, and is said.
+#[test]
+fn a_limit_under_the_second_model_is_said_and_does_not_count() {
+    let Some(program) = build("weak.c", RELEASED) else { return };
+    let given = ["--matrix", "send send | receive receive", "--stale-reads", "none"];
+    let count = |more: &[&str]| {
+        let all = [&given[..], &["--format", "json"], more].concat();
+        program.run_under_default_models(&all).number("executions")
+    };
+    let enough = count(&["--memory-model", "sc"]);
+    let needed = count(&["--memory-model", "rc11", "--scheduler", "bounded-dpor"]);
+    assert!(enough < needed, "{enough} {needed}");
+    let limit = enough.to_string();
+    let ran = program.run_under_default_models(&[&given[..], &["--executions", &limit]].concat());
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let text = ran.text();
+    assert!(!text.contains("consistency and rc11"), "{text}");
+    assert!(text.contains("Under rc11, what was explored holds, but that is not all there is"), "{text}");
+    assert!(ran.out.contains("next: ") && ran.out.contains(" --memory-model rc11"), "{}", ran.out);
+    // The model that was asked for counts.
+    let asked = [&given[..], &["--executions", &limit, "--memory-model", "rc11"]].concat();
+    assert_eq!(program.run_under_default_models(&asked).code, Some(3));
+}
+
 /// Every program that does not race holds under every model: nothing that orders accesses is
 /// missed.
 #[test]

@@ -571,8 +571,10 @@ impl<E: Explorable> LineUp<E> {
 
     /// What a kept failure shows, if it still fails; or why it does not fit.
     fn replay_kept(&self, failure: &str) -> Result<Option<super::finding::Checked>, String> {
-        let ReplayToken { matrix, schedule } = ReplayToken::parse(failure).ok_or("no token")?;
-        let checked = replay(&self.subject, &matrix, &schedule, &self.options).map_err(|it| it.0)?;
+        let ReplayToken { matrix, schedule, model } = ReplayToken::parse(failure).ok_or("no token")?;
+        let mut options = self.options.clone();
+        options.memory.model = model.unwrap_or(options.memory.model);
+        let checked = replay(&self.subject, &matrix, &schedule, &options).map_err(|it| it.0)?;
         Ok(Some(checked).filter(|it| it.finding().is_some()))
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clewline_explore::{Schedule, schedulers};
 use clewline_threads::{
+    control::MemoryModel,
     matrix::{Matrix, calls, split_outside},
     plan::Plan,
 };
@@ -28,12 +29,15 @@ const TIMEOUT: &str = "CLEWLINE_TIMEOUT";
 pub(super) struct ReplayToken {
     pub(super) matrix: Matrix,
     pub(super) schedule: Schedule,
+    /// The memory model, if the token names one.
+    pub(super) model: Option<MemoryModel>,
 }
 
 impl ReplayToken {
     /// As text: the matrix, a `#`, and the token of the schedule. Initial and final calls are
     /// separated by semicolons.
-    pub(super) fn token(matrix: &Matrix, schedule: &Schedule) -> String {
+    pub(super) fn token(matrix: &Matrix, schedule: &Schedule, model: MemoryModel) -> String {
+        let schedule = model.token(schedule);
         if matrix.initial.is_empty() && matrix.last.is_empty() {
             return format!("{matrix}#{schedule}");
         }
@@ -52,7 +56,8 @@ impl ReplayToken {
         };
         let mut matrix: Matrix = columns.parse().ok()?;
         (matrix.initial, matrix.last) = (calls(initial).ok()?, calls(last).ok()?);
-        Some(ReplayToken { matrix, schedule: schedule.trim().parse().ok()? })
+        let (model, schedule) = MemoryModel::read_token(schedule.trim()).ok()?;
+        Some(ReplayToken { matrix, schedule, model })
     }
 }
 
@@ -97,7 +102,11 @@ pub(super) fn apply(
     if let Some(may_fail) = may_fail(&look_up)? {
         given.options.may_fail = std::mem::take(&mut given.options.may_fail).also(may_fail);
     }
-    parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", ReplayToken::parse)
+    let replayed = parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", ReplayToken::parse)?;
+    if let Some(model) = replayed.as_ref().and_then(|it| it.model) {
+        given.options.memory.model = model;
+    }
+    Ok(replayed)
 }
 
 #[cfg(test)]
@@ -218,8 +227,13 @@ mod tests {
             let mut matrix: Matrix = columns.parse().expect("a matrix");
             matrix.initial = calls(initial).expect("calls");
             matrix.last = calls(last).expect("calls");
-            assert_eq!(ReplayToken::token(&matrix, &schedule), token);
-            assert_eq!(ReplayToken::parse(token), Some(ReplayToken { matrix, schedule: schedule.clone() }));
+            let (sc, rc11) = (MemoryModel::SequentiallyConsistent, MemoryModel::ReleaseAcquire);
+            assert_eq!(ReplayToken::token(&matrix, &schedule, sc), token);
+            let read = ReplayToken { matrix, schedule: schedule.clone(), model: None };
+            assert_eq!(ReplayToken::parse(token), Some(read.clone()));
+            let token = ReplayToken::token(&read.matrix, &schedule, rc11);
+            assert!(token.ends_with("#rc11:a3b=2a"), "{token}");
+            assert_eq!(ReplayToken::parse(&token), Some(ReplayToken { model: Some(rc11), ..read }));
         }
         for wrong in ["pop", "pop#z", "pop ; pop#a", "#a", "pop#1"] {
             assert_eq!(ReplayToken::parse(wrong), None, "{wrong}");

@@ -23,7 +23,7 @@ pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: O
     object.insert("verdict".to_owned(), checked.verdict.word().into());
     match &checked.verdict {
         Verdict::Holds(()) => (),
-        Verdict::Violated(finding) => found(&mut object, &checked.matrix, finding),
+        Verdict::Violated(finding) => found(&mut object, context, &checked.matrix, finding),
         Verdict::Unknown(reason) => {
             object.insert("reason".to_owned(), reason.as_str().into());
         }
@@ -57,7 +57,7 @@ pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: O
     if let Some((smallest, finding)) = smallest.and_then(|it| Some((it, it.finding()?))) {
         let mut less = Map::new();
         calls(&mut less, &smallest.matrix);
-        found(&mut less, &smallest.matrix, finding);
+        found(&mut less, context, &smallest.matrix, finding);
         object.insert("smallest".to_owned(), less.into());
     }
     object.into()
@@ -92,9 +92,10 @@ fn calls(object: &mut Map<String, Json>, matrix: &Matrix) {
     }
 }
 
-fn found(object: &mut Map<String, Json>, matrix: &Matrix, finding: &Finding) {
+fn found(object: &mut Map<String, Json>, context: &ReportContext<'_>, matrix: &Matrix, finding: &Finding) {
+    let token = context.options.memory.model.token(&finding.schedule);
     object.insert("cause".to_owned(), finding.cause.name().into());
-    object.insert("replay".to_owned(), finding.schedule.to_string().into());
+    object.insert("replay".to_owned(), token.into());
     object.insert("preemptions".to_owned(), finding.preemptions.into());
     object.insert("history".to_owned(), finding.operations.iter().map(operation).collect());
     if is_stuck(finding) {

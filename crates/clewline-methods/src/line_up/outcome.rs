@@ -66,7 +66,8 @@ impl Outcome {
     #[must_use]
     pub fn token(&self) -> Option<String> {
         let found = self.found.as_ref()?;
-        found.finding().map(|it| ReplayToken::token(&found.matrix, &it.schedule))
+        let model = self.options.memory.model;
+        found.finding().map(|it| ReplayToken::token(&found.matrix, &it.schedule, model))
     }
 
     /// The presented outcome.

@@ -208,7 +208,7 @@ fn calls_and_results(
 pub(super) fn headline(context: &ReportContext<'_>, checked: &Checked, finding: &Finding) -> String {
     let operation = failing_operation(finding).map(|it| it.call.as_str());
     let headline = finding.cause.headline(context.subject, operation);
-    match finding.cause {
+    let headline = match finding.cause {
         Cause::NotLinearizable => match (&context.options.judging, &context.options.against) {
             (Judging::Displaced(factors, _), _) => {
                 format!("{} is not quasi linearizable with {factors}", context.subject)
@@ -225,6 +225,16 @@ pub(super) fn headline(context: &ReportContext<'_>, checked: &Checked, finding: 
             format!("{headline}, one call at a time")
         }
         _ => headline,
+    };
+    // Serial executions are sequentially consistent.
+    if finding.is_serial { headline } else { headline + &under(context.options) }
+}
+
+/// The memory model of the verdict, after the headline. By default there is none to name.
+fn under(options: &Options) -> String {
+    match options.memory.model {
+        MemoryModel::SequentiallyConsistent => String::new(),
+        model => format!(", under {}", model.title()),
     }
 }
 
@@ -515,7 +525,8 @@ pub(super) fn facts(
     facts.extend(found.map(|it| Fact::Named("found in", typed(it, context.reader))));
     if !finding.is_serial {
         let preemptions = count(finding.preemptions as u64, "preemption", "preemptions");
-        facts.push(Fact::Named("schedule", format!("{} with {preemptions}", finding.schedule)));
+        let token = context.options.memory.model.token(&finding.schedule);
+        facts.push(Fact::Named("schedule", format!("{token} with {preemptions}")));
     }
     facts
 }
@@ -549,6 +560,7 @@ pub(super) fn headline_of_all(context: &ReportContext<'_>, summary: &Summary) ->
         (Some(matrix), 1) => format!("\"{matrix}\" on {subject}"),
         (_, n) => format!("{} on {subject}", count(n, "matrix", "matrices")),
     };
+    let where_ = where_ + &under(context.options);
     match (summary.verdict(), summary.matrices) {
         ("holds", _) if context.options.judging.is_question() => where_,
         ("holds", _) => format!("no violation found in {where_}"),

@@ -21,6 +21,9 @@ use crate::commands::{
 /// The default of `--steps`.
 pub(super) const STEPS_MAX: u32 = 20_000;
 
+/// The default of `--stale-reads` for unmodified code.
+pub(super) const STALE_READS_MAX: u32 = 2;
+
 /// Explore every interleaving of a few calls (Line-Up)
 ///
 /// Phase 1 runs the calls sequentially, in every order. The serial histories of phase 1 are the
@@ -143,9 +146,9 @@ pub(in crate::commands) struct Args {
     pub(super) timeout: Option<Duration>,
 
     /// Memory model: sc (sequential consistency), tso (total store order, x86) or rc11 (C++20 and
-    /// Rust atomics, without load buffering)
-    #[arg(long, value_name = "sc|tso|rc11", default_value = "sc", value_parser = MemoryModel::ALL.map(MemoryModel::name))]
-    pub(super) memory_model: String,
+    /// Rust atomics, without load buffering) [default: sc; unmodified code: sc, then rc11]
+    #[arg(long, value_name = "sc|tso|rc11", value_parser = |it: &str| it.parse::<MemoryModel>())]
+    pub(super) memory_model: Option<MemoryModel>,
 
     /// Under rc11, maximum accesses per execution that read an older store than the newest, or
     /// store before it [default: no limit; unmodified code: 2]

@@ -15,7 +15,7 @@ use clewline_specs as specs;
 use clewline_threads::control::MemoryModel;
 
 use super::{
-    args::{Args, Nondeterminism, STEPS_MAX},
+    args::{Args, Nondeterminism, STALE_READS_MAX, STEPS_MAX},
     observations,
     subject::{self, Subject},
 };
@@ -140,8 +140,7 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
     options.settings.bounds = args.bounds.bounds.clone();
     options.settings.seed = plan.seed;
     options.limits.steps = args.steps;
-    let model = MemoryModel::ALL.into_iter().find(|it| it.name() == args.memory_model);
-    options.memory.model = model.unwrap_or_default();
+    options.memory.model = args.memory_model.unwrap_or_default();
     (options.memory.races, options.memory.spurious_failures) = (args.races, args.weak_failures);
     options.memory.real_time = args.real_time;
     options.memory.stale_max = args.stale_reads.and_then(|it| it.0);
@@ -190,7 +189,8 @@ fn golden_failure(failure: Failure) -> Failure {
     }
 }
 
-/// The next commands, best first. `shown` is the failing matrix.
+/// The next commands, best first. `shown` is the failing matrix; `is_open`: the matrices hold, and
+/// were not explored to the end under rc11.
 pub(super) fn next(
     args: &Args,
     subject: &Subject,
@@ -198,6 +198,7 @@ pub(super) fn next(
     plan: &Plan,
     summary: &Summary,
     shown: Option<&Checked>,
+    is_open: bool,
 ) -> Vec<String> {
     // The scheduler has no effect on a replay.
     let picked =
@@ -205,19 +206,7 @@ pub(super) fn next(
     let steps = if args.steps == STEPS_MAX { String::new() } else { format!(" --steps {}", args.steps) };
     if let Some((checked, finding)) = shown.and_then(|it| Some((it, it.finding()?))) {
         let command = with_matrix(args, subject, &checked.matrix) + &steps;
-        let (again, more) = match (&args.replay, finding.is_serial) {
-            (None, true) => (command.clone(), Some(format!("{command} --full"))),
-            (None, false) => {
-                let again = format!("{command} --replay {}", finding.schedule);
-                (again.clone(), Some(again))
-            }
-            (Some(token), _) => {
-                let again = format!("{command} --replay {token}");
-                (again.clone(), Some(format!("{again} --full")).filter(|_| !args.full))
-            }
-        };
-        let page = (!args.drawings.have_page()).then(|| format!("{again} --html report.html"));
-        return more.into_iter().chain(page).chain(relaxed(args, subject, finding)).collect();
+        return next_of_finding(args, subject, options, finding, &command);
     }
     let command = match (plan.only(), plan.auto) {
         (Some(matrix), _) => with_matrix(args, subject, &matrix),
@@ -243,6 +232,10 @@ pub(super) fn next(
         return beyond_limit(args, subject, summary, &command, &steps).into_iter().collect();
     }
     let command = command + &steps;
+    if is_open {
+        let reduced = if args.scheduler == "bounded" { " --scheduler bounded-dpor" } else { "" };
+        return vec![format!("{command}{reduced}{} --memory-model rc11", bounded(None))];
+    }
     if scheduler(&args.scheduler).is_some_and(|it| !it.is_exhaustive) {
         let drawn = args.executions.unwrap_or(10_000).saturating_mul(10);
         return vec![format!("{command}{} --executions {drawn}", bounded(None))];
@@ -259,6 +252,30 @@ pub(super) fn next(
         (Some(_), None) => vec![with_calls(args, subject)],
         (None, None) => Vec::new(),
     }
+}
+
+/// The commands that show `finding` again. `command` explores its matrix.
+fn next_of_finding(
+    args: &Args,
+    subject: &Subject,
+    options: &Options,
+    finding: &Finding,
+    command: &str,
+) -> Vec<String> {
+    let (again, more) = match (&args.replay, finding.is_serial) {
+        (None, true) => (command.to_owned(), Some(format!("{command} --full"))),
+        (None, false) => {
+            let token = options.memory.model.token(&finding.schedule);
+            let again = format!("{command} --replay {token}");
+            (again.clone(), Some(again))
+        }
+        (Some(token), _) => {
+            let again = format!("{command} --replay {token}");
+            (again.clone(), Some(format!("{again} --full")).filter(|_| !args.full))
+        }
+    };
+    let page = (!args.drawings.have_page()).then(|| format!("{again} --html report.html"));
+    more.into_iter().chain(page).chain(relaxed(args, subject, finding)).collect()
 }
 
 /// The command that allows results of `finding` that may be intended: they hide what else is wrong.
@@ -310,10 +327,15 @@ fn with_reference(args: &Args, subject: &Subject) -> String {
         add("may-fail", &may_fail.to_string());
     }
     command.push_str(&args.quasi_flags());
-    if args.memory_model != "sc" {
-        command.push_str(&format!(" --memory-model {}", args.memory_model));
+    if args.memory_model.is_some_and(|it| subject.is_program() || it != MemoryModel::default()) {
+        let model = args.memory_model.unwrap_or_default();
+        command.push_str(&format!(" --memory-model {}", model.name()));
     }
-    if let Some(AtMost(most)) = args.stale_reads.filter(|_| args.memory_model == "rc11") {
+    let has_stale_reads = match args.memory_model {
+        Some(model) => model == MemoryModel::ReleaseAcquire,
+        None => subject.is_program() && args.stale_reads != Some(AtMost(Some(STALE_READS_MAX))),
+    };
+    if let Some(AtMost(most)) = args.stale_reads.filter(|_| has_stale_reads) {
         let most = most.map_or("none".to_owned(), |it| it.to_string());
         command.push_str(&format!(" --stale-reads {most}"));
     }

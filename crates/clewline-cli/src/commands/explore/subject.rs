@@ -117,6 +117,11 @@ impl Subject {
         self.is_body
     }
 
+    /// Whether it is a program that was started to be explored.
+    pub(super) fn is_program(&self) -> bool {
+        self.racing.is_some()
+    }
+
     /// Its number among several programs that the command explores.
     pub(super) fn number(&self) -> Option<usize> {
         self.number

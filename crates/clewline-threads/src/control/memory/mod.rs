@@ -23,8 +23,8 @@ mod tso;
 
 use std::{ops::Range, str::FromStr, sync::atomic::Ordering};
 
-use clewline_core::NotFound;
-use clewline_explore::{SharedId, TaskId};
+use clewline_core::{NotFound, ParseError};
+use clewline_explore::{Schedule, SharedId, TaskId};
 
 pub use origin::{Loaded, Missed, Origin};
 
@@ -61,6 +61,42 @@ impl MemoryModel {
             MemoryModel::SequentiallyConsistent => "sc",
             MemoryModel::Tso => "tso",
             MemoryModel::ReleaseAcquire => "rc11",
+        }
+    }
+
+    /// The name used in sentences.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            MemoryModel::SequentiallyConsistent => "sequential consistency",
+            MemoryModel::Tso => "total store order",
+            MemoryModel::ReleaseAcquire => "rc11",
+        }
+    }
+
+    /// The replay token of an execution under this model: `rc11:a3b=1`. Without a model, it is that
+    /// of an execution under sequential consistency.
+    #[must_use]
+    pub fn token(self, schedule: &Schedule) -> String {
+        match self {
+            MemoryModel::SequentiallyConsistent => schedule.to_string(),
+            model => format!("{}:{schedule}", model.name()),
+        }
+    }
+
+    /// Reads a replay token: the model that it names, if it does, and the schedule.
+    ///
+    /// # Errors
+    ///
+    /// If it is none.
+    pub fn read_token(token: &str) -> Result<(Option<MemoryModel>, Schedule), ParseError> {
+        let named = MemoryModel::ALL.into_iter().find_map(|model| {
+            let rest = token.strip_prefix(model.name())?.strip_prefix(':')?;
+            Some((model, rest))
+        });
+        match named {
+            Some((model, rest)) => Ok((Some(model), rest.parse()?)),
+            None => Ok((None, token.parse()?)),
         }
     }
 }
