@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc};
 
 use crate::{
     codec::{Codec, CodecError, Encoded},
+    criterion::Criterion,
     history::{History, Span},
     id::{ObjectId, OperationId, ProcessId},
     initial::with_initial,
@@ -64,6 +65,12 @@ pub trait ErasedHistory: Send + Sync + fmt::Debug {
     /// operations returned them where that is allowed.
     fn may_fail(&self) -> Option<(&MayFail, usize)> {
         None
+    }
+
+    /// The criterion by which it is judged, and for [`Criterion::Strongest`] the verdict on each
+    /// criterion that was tried, in one word.
+    fn criterion(&self) -> (Criterion, &[(Criterion, &'static str)]) {
+        (Criterion::Linearizable, &[])
     }
 
     /// Names its processes, by their ids, if it is the history of a program. Without this they have

@@ -481,10 +481,10 @@ impl<C, R> History<C, R> {
 /// Builds a history from operations with times.
 #[derive(Clone, Debug)]
 pub struct TimedColumns<C, R> {
-    history: History<C, R>,
-    called: Vec<i64>,
+    pub(crate) history: History<C, R>,
+    pub(crate) called: Vec<i64>,
     // Meaningless where the operation is pending.
-    returned: Vec<i64>,
+    pub(crate) returned: Vec<i64>,
 }
 
 impl<C, R> TimedColumns<C, R> {

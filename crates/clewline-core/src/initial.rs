@@ -55,7 +55,11 @@ pub(crate) fn with_initial(mut recording: Recording, calls: &[RawCall]) -> (Reco
         }
         ids.push(names.ids.as_ref().and_then(|it| it.get(source).copied()).unwrap_or(Value::ABSENT));
     }
-    let shift = |it: u32| it + 2 * count as u32;
+    let ranks = history.spans().iter().flat_map(|it| [Some(it.call()), it.ret()]).flatten();
+    let mut ranks: Vec<u32> = ranks.collect();
+    ranks.sort_unstable();
+    // Ranks are dense afterwards, and may not be before.
+    let shift = |it: u32| 2 * count as u32 + ranks.partition_point(|&rank| rank < it) as u32;
     let notes = names.notes.iter();
     let notes =
         notes.map(|it| Note { text: it.text.clone(), from: shift(it.from), until: it.until.map(shift) });

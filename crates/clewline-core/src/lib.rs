@@ -15,7 +15,10 @@
 
 mod borrowed;
 mod budget;
+mod by_criterion;
 mod codec;
+mod crash;
+mod criterion;
 mod dead_end;
 mod erased;
 mod history;
@@ -48,7 +51,10 @@ mod witness;
 
 pub use borrowed::{BorrowedHistory, EmptyHistory, name_of_type};
 pub use budget::{Budget, Charge, Reason, interrupt, is_interrupted};
+pub use by_criterion::CriterionHistory;
 pub use codec::{Codec, CodecError, Encoded};
+pub use crash::{Crash, CrashError, Incarnations, ProcessNames, TimedCrash};
+pub use criterion::Criterion;
 pub use erased::{
     ErasedHistory, ErasedSpec, LoadError, WriteHistory, erase_with, erase_with_codec, erase_with_debug,
     numbered_recording,

@@ -6,6 +6,7 @@
 
 mod automaton;
 mod debug_prefix;
+mod interrupt;
 mod retain;
 mod start;
 
@@ -654,8 +655,12 @@ impl<'p, S: Specification> InterningAutomaton<'p, S> {
         let mut labels = Vec::with_capacity(problem.len());
         for (at, &id) in problem.operations.iter().enumerate() {
             let ret = pair.ret(id).filter(|_| !problem.ignores_return(at));
-            // Without a return it does not matter why it is missing.
-            let known = if ret.is_none() { Retained::CallOnly } else { problem.retained(at) };
+            let known = match (problem.retained(at), ret) {
+                (Retained::Optional, _) => Retained::Optional,
+                // Without a return it does not matter why it is missing.
+                (_, None) => Retained::CallOnly,
+                (known, Some(_)) => known,
+            };
             let meaning = (history.call(id), ret, known);
             labels.push(LabelId(meanings.intern(meaning)));
         }

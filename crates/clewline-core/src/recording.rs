@@ -1,6 +1,7 @@
 //! Recordings: a history as a file stores it, before its specification is known.
 
 use crate::{
+    crash::Crash,
     history::History,
     id::{ObjectId, OperationId, ProcessId},
     value::{Datum, Value, Values},
@@ -77,6 +78,8 @@ pub struct Names {
     pub orders: Option<Vec<Option<i64>>>,
     /// Notes on the history, in the order of the source.
     pub notes: Vec<Note>,
+    /// Its crashes, in the order of the source; each is a note, too.
+    pub crashes: Vec<Crash>,
     /// What of the source is not about operations, and was skipped.
     pub skipped: Skipped,
 }
@@ -146,6 +149,10 @@ impl Names {
     /// undoes [`numbered_recording`](crate::numbered_recording).
     #[must_use]
     pub fn renumber<C, R>(&self, mut history: History<C, R>, values: &Values) -> History<C, R> {
+        // After a crash, two processes have one name.
+        if !self.crashes.is_empty() {
+            return history;
+        }
         let numbers = |names: &[Value]| -> Option<Vec<u32>> {
             let number = |it: &Value| match values.get(*it) {
                 Datum::Int(int) if (0..NUMBER_NAMES_MAX).contains(&int) => Some(int as u32),

@@ -40,6 +40,13 @@ impl Numbering {
         *place - 1
     }
 
+    /// The number of `name`, if it has one.
+    pub(crate) fn find(&self, name: Value) -> Option<u32> {
+        let word = name.word();
+        let place = if word < Self::SMALL { self.small.get(word as usize) } else { self.large.get(&name) };
+        place.copied().unwrap_or(0).checked_sub(1)
+    }
+
     /// The names in the order of their numbers.
     pub(crate) fn names(&self) -> &[Value] {
         &self.names

@@ -29,12 +29,12 @@ pub(crate) enum NoteMark {
 }
 
 /// The marks of the notes of `recording`, each with the number of events before it, in order.
-fn marks(recording: &Recording) -> Vec<(u32, NoteMark, &Note)> {
+fn marks(recording: &Recording) -> Vec<(u32, NoteMark, (usize, &Note))> {
     let mut marks = Vec::new();
-    for note in &recording.names.notes {
+    for (at, note) in recording.names.notes.iter().enumerate() {
         let first = if note.is_moment() { NoteMark::Moment } else { NoteMark::Begin };
-        marks.push((note.from, first, note));
-        marks.extend(note.until.filter(|_| !note.is_moment()).map(|it| (it, NoteMark::End, note)));
+        marks.push((note.from, first, (at, note)));
+        marks.extend(note.until.filter(|_| !note.is_moment()).map(|it| (it, NoteMark::End, (at, note))));
     }
     marks.sort_by_key(|it| (it.0, it.1));
     marks
@@ -89,7 +89,7 @@ pub(crate) fn write_lines(
     out: &mut dyn Write,
     write: impl Fn(&Recording, Entry, &mut String) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
-    write_lines_and_notes(recording, out, write, |_, _, _| ())
+    write_lines_and_notes(recording, out, write, |_, _, _, _| Ok(()))
 }
 
 /// Writes a line for each entry, and lines for each mark of a note.
@@ -101,20 +101,20 @@ pub(crate) fn write_lines_and_notes(
     recording: &Recording,
     out: &mut dyn Write,
     write: impl Fn(&Recording, Entry, &mut String) -> Result<(), WriteError>,
-    write_note: impl Fn(&Note, NoteMark, &mut String),
+    write_note: impl Fn(&Recording, (usize, &Note), NoteMark, &mut String) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
     let mut line = String::new();
     let mut marks = marks(recording).into_iter().peekable();
     for (rank, entry) in entries(recording)? {
         line.clear();
         while let Some((_, mark, note)) = marks.next_if(|it| it.0 <= rank) {
-            write_note(note, mark, &mut line);
+            write_note(recording, note, mark, &mut line)?;
         }
         write(recording, entry, &mut line)?;
         out.write_all(line.as_bytes())?;
     }
     line.clear();
-    marks.for_each(|(_, mark, note)| write_note(note, mark, &mut line));
+    marks.try_for_each(|(_, mark, note)| write_note(recording, note, mark, &mut line))?;
     Ok(out.write_all(line.as_bytes())?)
 }
 

@@ -8,6 +8,9 @@ use std::fmt;
 pub enum Cause {
     /// No linearization of a history produces its results.
     NotLinearizable,
+    /// A history does not satisfy the criterion that was asked for, which is another than
+    /// linearizability.
+    Criterion,
     /// Serial executions of the same calls return different results.
     Nondeterminism,
     /// An operation blocks that should return, and no thread can continue.
@@ -35,8 +38,9 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Cause; 12] = [
+    pub const ALL: [Cause; 13] = [
         Cause::NotLinearizable,
+        Cause::Criterion,
         Cause::Nondeterminism,
         Cause::Deadlock,
         Cause::Livelock,
@@ -55,6 +59,7 @@ impl Cause {
     pub const fn name(self) -> &'static str {
         match self {
             Cause::NotLinearizable => "not-linearizable",
+            Cause::Criterion => "criterion",
             Cause::Nondeterminism => "nondeterminism",
             Cause::Deadlock => "deadlock",
             Cause::Livelock => "livelock",
@@ -73,6 +78,7 @@ impl Cause {
     const fn predicate(self) -> &'static str {
         match self {
             Cause::NotLinearizable => "is not linearizable",
+            Cause::Criterion => "does not satisfy a criterion",
             Cause::Nondeterminism => "is nondeterministic",
             Cause::Deadlock => "has a deadlock",
             Cause::Livelock => "has a livelock",

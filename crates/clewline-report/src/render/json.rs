@@ -4,10 +4,10 @@
 
 use std::{borrow::Cow, fmt};
 
-use clewline_core::{Datum, Note, OperationId, Value, Values, Verdict, Violation, visible};
+use clewline_core::{Criterion, Datum, Note, OperationId, Value, Values, Verdict, Violation, visible};
 use serde_json::{Map, Value as Json};
 
-use super::{CheckedHistory, WitnessShown, cause::Cause, explain::explanation};
+use super::{CheckedHistory, WitnessShown, criteria, explain::explanation};
 
 /// An object whose fields keep the order in which they were added. `Display` writes JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -156,8 +156,9 @@ pub fn start(judged: &CheckedHistory<'_>) -> Object {
     report.add("file", judged.name);
     report.add("verdict", judged.verdict.word());
     if let Verdict::Violated(_) = judged.verdict {
-        report.add("cause", Cause::NotLinearizable.name());
+        report.add("cause", criteria::cause(judged).name());
     }
+    add_criterion(judged, &mut report);
     report.add("operations", judged.operations());
     report.add("objects", judged.objects());
     report.add("algorithm", judged.algorithm);
@@ -175,6 +176,23 @@ pub fn start(judged: &CheckedHistory<'_>) -> Object {
         report.add_object("skipped", object);
     }
     report
+}
+
+/// Adds the criterion, if it is not the usual one or there are crashes.
+fn add_criterion(judged: &CheckedHistory<'_>, report: &mut Object) {
+    let (criterion, tried) = judged.case.criterion();
+    let crashes = judged.case.names().crashes.len();
+    if criterion != Criterion::Linearizable || !tried.is_empty() || crashes != 0 {
+        report.add("criterion", criterion.name());
+    }
+    if !tried.is_empty() {
+        let mut object = Object::new();
+        tried.iter().for_each(|(criterion, word)| object.add(criterion.name(), *word));
+        report.add_object("criteria", object);
+    }
+    if crashes != 0 {
+        report.add("crashes", crashes);
+    }
 }
 
 /// The report on a file that could not be checked: `{"file": …, "error": …}`.

@@ -6,7 +6,7 @@ use super::{
     CheckedHistory,
     block::{Block, Fact},
     cause::Cause,
-    notes,
+    criteria, notes,
     present::Present,
     text::{self, Style},
 };
@@ -21,7 +21,7 @@ impl Present for CheckedHistory<'_> {
     }
 
     fn cause(&self) -> Option<Cause> {
-        matches!(self.verdict, Verdict::Violated(_)).then_some(Cause::NotLinearizable)
+        matches!(self.verdict, Verdict::Violated(_)).then(|| criteria::cause(self))
     }
 
     fn headline(&self) -> String {
@@ -37,7 +37,9 @@ impl Present for CheckedHistory<'_> {
         let checked = Fact::Line(format!("checked {}", text::judged_by(self)));
         let skipped = text::skipped(self).map(Fact::Line);
         let allowed = text::may_fail(self.case).map(|it| Fact::Named("allowed", it));
-        notes.into_iter().chain([checked]).chain(allowed).chain(skipped).collect()
+        let crashes = criteria::crashes(self).map(|it| Fact::Named("crashes", it));
+        let tried = criteria::tried(self).map(|it| Fact::Named("criteria", it));
+        notes.into_iter().chain(crashes).chain(tried).chain([checked]).chain(allowed).chain(skipped).collect()
     }
 
     fn next(&self) -> Vec<String> {

@@ -6,6 +6,7 @@
 
 pub mod block;
 mod cause;
+mod criteria;
 mod explain;
 pub mod grid;
 #[cfg(feature = "html")]

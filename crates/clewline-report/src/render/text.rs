@@ -12,8 +12,7 @@ use clewline_core::{
 use super::{
     CheckedHistory, Source, Stream, WitnessShown,
     block::Block,
-    cause::Cause,
-    count, explain, grouped,
+    count, criteria, explain, grouped,
     timeline::{self, Bar, Row},
 };
 
@@ -61,12 +60,11 @@ pub fn painted(word: &str, paint: Paint) -> String {
 pub fn headline(judged: &CheckedHistory<'_>) -> String {
     let CheckedHistory { name, spec, verdict, .. } = judged;
     let spec = with_article(spec);
+    let property = criteria::property(judged);
     match verdict {
-        Verdict::Holds(_) => format!("{name} is linearizable as {spec}"),
-        Verdict::Violated(_) => {
-            format!("{} as {spec}", Cause::NotLinearizable.headline(name, None))
-        }
-        Verdict::Unknown(reason) => format!("whether {name} is linearizable as {spec}: {reason}"),
+        Verdict::Holds(_) => format!("{name} is {property} as {spec}{}", criteria::stronger(judged)),
+        Verdict::Violated(_) => format!("{name} is not {property} as {spec}"),
+        Verdict::Unknown(reason) => format!("whether {name} is {property} as {spec}: {reason}"),
     }
 }
 
@@ -100,11 +98,7 @@ fn holds_sentence(judged: &CheckedHistory<'_>) -> String {
     match judged.operations() {
         0 => "There are no operations, so there is nothing to explain.".to_owned(),
         1 => "Its one operation is as it should be.".to_owned(),
-        n => format!(
-            "Its {} operations can be put in one order, each happening at one moment between its call and its \
-             return, in which every result is right.",
-            grouped(n as u64)
-        ),
+        n => criteria::holds(judged, n),
     }
 }
 
@@ -148,9 +142,10 @@ fn contradiction(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
     let mut meaning = match core.len() {
         1 => format!("This operation{on} cannot have happened{no_help}."),
         n => format!(
-            "These {} operations{on} contradict each other{no_help}: there is no order, each happening at one moment \
-             between its call and its return, in which all their results are right.",
-            grouped(n as u64)
+            "These {} operations{on} contradict each other{no_help}: there is no order, {}, in which all their \
+             results are right.",
+            grouped(n as u64),
+            criteria::order(judged)
         ),
     };
     if !violation.is_verified {

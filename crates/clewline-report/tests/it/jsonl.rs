@@ -228,7 +228,7 @@ fn an_error_says_where_and_what_was_expected_and_found() {
     check(r#"{"id":[1]}"#, "line 3, column 7: expected an integer or a text, found `[`");
     check(
         r#"{"event":"done"}"#,
-        "line 3, column 10: expected `call`, `return`, `fail`, `info`, `note`, `begin` or `end`, found `done`",
+        "line 3, column 10: expected `call`, `return`, `fail`, `info`, `crash`, `note`, `begin` or `end`, found `done`",
     );
     check(r#"{"op":"a","arg":1,"op":"b"}"#, "line 3, column 24: `op` is given twice");
     check(

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test, that is what it is for")]
 
 mod conformance;
+mod crashes;
 mod data;
 mod detect;
 mod differential;

@@ -108,7 +108,7 @@ fn notes_that_make_no_sense_are_refused() {
         ),
         (
             r#"{"event": "pause", "note": "x"}"#,
-            "line 1, column 11: expected `call`, `return`, `fail`, `info`, `note`, `begin` or `end`, found `pause`",
+            "line 1, column 11: expected `call`, `return`, `fail`, `info`, `crash`, `note`, `begin` or `end`, found `pause`",
         ),
     ] {
         check_error("jsonl", text, expected, 0);

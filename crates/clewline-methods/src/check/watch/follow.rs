@@ -163,6 +163,10 @@ impl<'a> StreamReader<'a> {
             true => self.follower.finish(&mut each),
             false => self.follower.take(bytes, &mut each),
         };
+        if let Some(line) = self.follower.crash() {
+            let message = "a crash: longer input with crashes is read whole, as `--criterion durable` does";
+            self.trouble = Some(ReadError::in_line(line, message.to_owned()));
+        }
         for row in &rows {
             self.push(row);
             self.look(JudgeNow::WhenDue)?;

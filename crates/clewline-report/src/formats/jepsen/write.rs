@@ -35,7 +35,12 @@ pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), Wr
 }
 
 /// The nemesis logs the beginning and the end of each of its operations.
-fn write_note(note: &Note, mark: NoteMark, line: &mut String) {
+fn write_note(
+    _recording: &Recording,
+    (_, note): (usize, &Note),
+    mark: NoteMark,
+    line: &mut String,
+) -> Result<(), WriteError> {
     let method = match mark {
         NoteMark::Begin => "start",
         NoteMark::End => "stop",
@@ -46,6 +51,7 @@ fn write_note(note: &Note, mark: NoteMark, line: &mut String) {
         edn::write_text(&note.text, line);
         line.push_str("}\n");
     }
+    Ok(())
 }
 
 fn write_entry(

@@ -2,7 +2,10 @@
 
 use clewline_core::{Value, Values};
 
-use super::line::{Row, Scanner};
+use super::{
+    line::{Row, Scanner},
+    note::NoteLine,
+};
 use crate::{
     ReadError,
     text::{
@@ -20,6 +23,8 @@ pub struct Follower {
     // How many lines are over.
     lines: usize,
     layout: Layout,
+    // The line of the first crash.
+    crash: Option<usize>,
 }
 
 /// How objects are laid out.
@@ -118,6 +123,8 @@ impl Follower {
 
     fn pass_on(&mut self, each: &mut dyn FnMut(&Row)) {
         self.scanner.rows.drain(..).for_each(|it| each(&it));
+        let crash = || self.scanner.notes.iter().find(|it| it.crash().is_some()).map(NoteLine::line);
+        self.crash = self.crash.or_else(crash);
         // A stream keeps no notes: they say where in the whole history they stand.
         self.scanner.notes.clear();
     }
@@ -126,6 +133,13 @@ impl Follower {
     #[must_use]
     pub fn has_initial_state(&self) -> bool {
         self.scanner.initial.is_some()
+    }
+
+    /// The line of the first crash so far. A crash says which operations never return, so that
+    /// the rest cannot be read without it.
+    #[must_use]
+    pub fn crash(&self) -> Option<usize> {
+        self.crash
     }
 
     /// The values of the lines so far.

@@ -168,6 +168,9 @@ impl Scanner {
         }
         let missing =
             |expected: &str| TextError { at: end - 1, message: format!("expected {expected}, found `}}`") };
+        if let Some(at) = fields.processes {
+            return Err(wrong("an integer or a text", "[", at));
+        }
         let process = fields.process.ok_or_else(|| missing("`process`, the caller"))?;
         let kind = fields.kind().map_err(|wrong| match wrong {
             LineError::Missing(expected) => missing(expected),
@@ -202,6 +205,8 @@ impl Scanner {
 #[derive(Default)]
 struct Fields {
     process: Option<Value>,
+    // A list of processes.
+    processes: Option<usize>,
     op: Option<Value>,
     arg: Option<Value>,
     ret: Option<(Value, usize)>,
@@ -230,6 +235,11 @@ impl Fields {
         json.peek();
         let at = json.at();
         let twice = match field {
+            // The line of a crash is read again.
+            Field::Process if json.peek() == Some(b'[') => {
+                json.skip()?;
+                self.processes.replace(at).is_some()
+            }
             Field::Process => self.process.replace(named(json, sink)?).is_some(),
             Field::Op => {
                 let op = match json.scalar("a text")? {
@@ -331,7 +341,7 @@ fn named(json: &mut Json<'_>, sink: &mut Sink) -> Result<Value, TextError> {
 
 /// The kind of event; `None` if it is one of a note.
 fn event(json: &mut Json<'_>) -> Result<Option<Kind>, TextError> {
-    const EXPECTED: &str = "`call`, `return`, `fail`, `info`, `note`, `begin` or `end`";
+    const EXPECTED: &str = "`call`, `return`, `fail`, `info`, `crash`, `note`, `begin` or `end`";
     json.peek();
     let at = json.at();
     let found = match json.scalar(EXPECTED)? {
@@ -343,7 +353,7 @@ fn event(json: &mut Json<'_>) -> Result<Option<Kind>, TextError> {
         "return" => Some(Kind::Return),
         "fail" => Some(Kind::Fail),
         "info" => Some(Kind::Info),
-        "note" | "begin" | "end" => None,
+        "crash" | "note" | "begin" | "end" => None,
         other => return Err(wrong(EXPECTED, other, at)),
     })
 }

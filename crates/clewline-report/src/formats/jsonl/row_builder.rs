@@ -1,10 +1,13 @@
 //! The contents of the lines of a file, until they become a recording.
 
-use clewline_core::{Names, Note, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Value};
+use clewline_core::{
+    Crash, Names, Note, ObjectId, ProcessId, ProcessNames, RawCall, Recording, Timed, TimedColumns,
+    TimedCrash, Value,
+};
 
 use super::{
     line::{Kind, Row, Scanner},
-    note::{self, NoteError, NoteLine},
+    note::{self, CrashLine, NoteError, NoteLine, ProcessName},
 };
 use crate::{
     ReadError,
@@ -26,6 +29,9 @@ pub(super) struct RowBuilder {
     // By position; empty as long as no operation has a hint.
     orders: Vec<Option<i64>>,
     notes: Vec<NoteLine>,
+    // How many of them are over, in a file of events.
+    passed_notes: usize,
+    incarnations: ProcessNames,
     skew: i64,
 }
 
@@ -50,6 +56,8 @@ impl RowBuilder {
             times: EventTimes::new(times),
             orders: Vec::new(),
             notes: Vec::new(),
+            passed_notes: 0,
+            incarnations: ProcessNames::default(),
             skew,
         }
     }
@@ -155,7 +163,43 @@ impl RowBuilder {
         }
     }
 
+    /// The processes that crashed; `None`: all of them.
+    fn crashed(&mut self, crash: &CrashLine) -> Option<Vec<Value>> {
+        let values = self.scanner.values_mut();
+        let name = |it: &ProcessName| match it {
+            ProcessName::Int(int) => values.int(*int),
+            ProcessName::Text(text) => values.text(text),
+        };
+        crash.processes.as_ref().map(|all| all.iter().map(name).collect())
+    }
+
+    /// Ends the processes of the crashes before the next event.
+    fn pass_crashes(&mut self) {
+        let events = self.len();
+        while let Some(note) = self.notes.get(self.passed_notes).filter(|it| it.rows() <= events) {
+            let crash = note.crash().cloned();
+            self.passed_notes += 1;
+            let Some(crash) = crash else { continue };
+            let names = self.crashed(&crash);
+            // One that has not called yet has nothing to end.
+            let numbers: Option<Vec<u32>> =
+                names.map(|all| all.iter().filter_map(|&it| self.scanner.processes.find(it)).collect());
+            self.incarnations.crash(numbers.as_deref());
+        }
+    }
+
+    /// Adds a row. An event is one of the current incarnation of its process.
     fn push(&mut self, row: &Row) -> Result<(), ReadError> {
+        if !matches!(self.body, Body::Events(_)) {
+            return self.add(row);
+        }
+        self.pass_crashes();
+        let name = self.scanner.processes.names()[row.process as usize];
+        let process = self.incarnations.get(row.process, name);
+        self.add(&Row { process, ..*row })
+    }
+
+    fn add(&mut self, row: &Row) -> Result<(), ReadError> {
         if let Some(order) = row.order {
             self.set_order(row, order);
         }
@@ -265,16 +309,76 @@ impl RowBuilder {
         }
     }
 
+    /// The crashes among `notes`. What is called after one is given to other processes, whose names
+    /// are added to `processes`.
+    fn crashes(
+        &mut self,
+        lines: &[NoteLine],
+        notes: &mut [Note],
+        processes: &mut Vec<Value>,
+    ) -> Result<Vec<Crash>, ReadError> {
+        let mut crashes: Vec<Crash> = Vec::new();
+        let mut timed: Vec<TimedCrash> = Vec::new();
+        for (note, line) in lines.iter().enumerate() {
+            let Some(crash) = line.crash() else { continue };
+            let named = self.crashed(crash);
+            let mut numbers = Vec::new();
+            for &name in named.iter().flatten() {
+                let number = self.scanner.processes.find(name).ok_or_else(|| {
+                    let name = brief(self.scanner.values(), name);
+                    at_line(line.line(), format!("process {name} crashes, and makes no call"))
+                })?;
+                numbers.push(ProcessId(number));
+            }
+            let numbers = named.as_ref().map(|_| numbers);
+            timed.push(TimedCrash { time: line.crash_time().unwrap_or(0), processes: numbers });
+            crashes.push(Crash { note, named, node: crash.node.clone(), ended: Vec::new() });
+        }
+        if crashes.is_empty() && matches!(self.body, Body::Operations(..)) {
+            return Ok(crashes);
+        }
+        let ended = match &mut self.body {
+            Body::Nothing | Body::Skewed(_) => Vec::new(),
+            Body::Operations(columns, sources) => {
+                let made = columns.crash(&timed, processes.len()).map_err(|error| {
+                    let crash = lines[crashes[error.crash].note].line();
+                    at_line(sources.get(error.operation), format!("{error} (the crash is on line {crash})"))
+                })?;
+                processes.extend(made.added.iter().map(|it| processes[it.index()]).collect::<Vec<_>>());
+                for (crash, &events) in crashes.iter().zip(&made.events) {
+                    (notes[crash.note].from, notes[crash.note].until) = (events, Some(events));
+                }
+                made.ended
+            }
+            Body::Events(_) => {
+                let names = std::mem::take(&mut self.incarnations);
+                *processes = names.names;
+                names.ended
+            }
+        };
+        crashes.iter_mut().zip(ended).for_each(|(crash, ended)| crash.ended = ended);
+        Ok(crashes)
+    }
+
     /// The recording of all this.
     pub(super) fn finish(self) -> Result<Recording, ReadError> {
         let read = self.len();
         let mut builder = self;
         let mut processes = builder.scanner.processes.names().to_vec();
         if let Body::Skewed(rows) = &mut builder.body {
+            if let Some(crash) = builder.notes.iter().find(|it| it.crash().is_some()) {
+                let message =
+                    "a crash has no place among operations whose clocks may differ (a skew is given)";
+                return Err(ReadError { read, ..at_line(crash.line(), message.to_owned()) });
+            }
             let (columns, lines) = std::mem::take(rows).into_columns(builder.skew, &mut processes);
             builder.body = Body::Operations(columns, lines);
         }
-        let notes = builder.notes().map_err(|error| ReadError { read, ..error })?;
+        builder.pass_crashes();
+        let located = |error| ReadError { read, ..error };
+        let lines = builder.notes.clone();
+        let mut notes = builder.notes().map_err(located)?;
+        let crashes = builder.crashes(&lines, &mut notes, &mut processes).map_err(located)?;
         let RowBuilder { scanner, body, ids, times, orders, .. } = builder;
         let initial = scanner.initial.map(|it| it.0);
         let (values, objects) = scanner.into_names();
@@ -292,7 +396,8 @@ impl RowBuilder {
         let ids = (!ids.is_empty()).then_some(ids);
         let ids = if has_shared_line(lines.as_deref()) { Some(positions(ids, read)) } else { ids };
         let (times, orders) = (times.finish(), (!orders.is_empty()).then_some(orders));
-        let names = Names { processes, objects, ids, lines, times, orders, notes, ..Names::default() };
+        let names =
+            Names { processes, objects, ids, lines, times, orders, notes, crashes, ..Names::default() };
         let calls = history.operations().map(|it| history.source(it.id));
         if let Some((first, again)) = reused(&names, calls) {
             let (id, line) = (brief(&values, names.id(again)), names.line(first));

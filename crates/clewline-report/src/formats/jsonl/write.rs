@@ -8,7 +8,7 @@
 
 use std::{collections::HashMap, io::Write};
 
-use clewline_core::{End, Note, Operation, OperationId, RawCall, Recording, Span, Value};
+use clewline_core::{Crash, End, Note, Operation, OperationId, RawCall, Recording, Span, Value};
 
 use crate::{
     WriteError,
@@ -59,13 +59,20 @@ fn write_operations(recording: &Recording, times: &[u32], out: &mut dyn Write) -
         let ranks = recording.history.spans().iter().flat_map(|it| [Some(it.call()), it.ret()]).flatten();
         let mut ends: Vec<(u32, i64)> = ranks.map(|it| (it, time(it).cast_signed())).collect();
         ends.sort_unstable();
-        recording.names.notes.iter().for_each(|it| write_timed_note(it, &ends, &mut line));
+        for (at, note) in recording.names.notes.iter().enumerate() {
+            write_timed_note(recording, (at, note), &ends, &mut line)?;
+        }
     }
     Ok(out.write_all(line.as_bytes())?)
 }
 
 /// A note among calls and returns of these ranks and times, which are even.
-fn write_timed_note(note: &Note, ends: &[(u32, i64)], line: &mut String) {
+fn write_timed_note(
+    recording: &Recording,
+    (at, note): (usize, &Note),
+    ends: &[(u32, i64)],
+    line: &mut String,
+) -> Result<(), WriteError> {
     let time = |events: u32| {
         let at = ends.partition_point(|it| it.0 < events);
         match (ends[..at].last(), ends.get(at)) {
@@ -76,6 +83,11 @@ fn write_timed_note(note: &Note, ends: &[(u32, i64)], line: &mut String) {
             (None, None) => 0,
         }
     };
+    if let Some(crash) = recording.names.crashes.iter().find(|it| it.note == at) {
+        write_crash(recording, crash, line)?;
+        line.push_str(&format!(", \"time\": {}}}\n", time(note.from)));
+        return Ok(());
+    }
     line.push_str("{\"note\": ");
     json::write_text(&note.text, line);
     line.push_str(&format!(", \"time\": {}", time(note.from)));
@@ -85,9 +97,35 @@ fn write_timed_note(note: &Note, ends: &[(u32, i64)], line: &mut String) {
         None => line.push_str(", \"until\": null"),
     }
     line.push_str("}\n");
+    Ok(())
 }
 
-fn write_note(note: &Note, mark: NoteMark, line: &mut String) {
+/// The line of a crash, but for its time and its end.
+fn write_crash(recording: &Recording, crash: &Crash, line: &mut String) -> Result<(), WriteError> {
+    line.push_str("{\"event\": \"crash\"");
+    if let Some(node) = &crash.node {
+        line.push_str(", \"node\": ");
+        json::write_text(node, line);
+    }
+    for (place, &name) in crash.named.iter().flatten().enumerate() {
+        line.push_str(if place == 0 { ", \"process\": [" } else { ", " });
+        json::write(&recording.values, name, line).map_err(WriteError::CannotHold)?;
+    }
+    line.push_str(if crash.is_of_all() { "" } else { "]" });
+    Ok(())
+}
+
+fn write_note(
+    recording: &Recording,
+    (at, note): (usize, &Note),
+    mark: NoteMark,
+    line: &mut String,
+) -> Result<(), WriteError> {
+    if let Some(crash) = recording.names.crashes.iter().find(|it| it.note == at) {
+        write_crash(recording, crash, line)?;
+        line.push_str("}\n");
+        return Ok(());
+    }
     let event = match mark {
         NoteMark::Begin => "begin",
         NoteMark::End => "end",
@@ -96,6 +134,7 @@ fn write_note(note: &Note, mark: NoteMark, line: &mut String) {
     line.push_str(&format!("{{\"event\": \"{event}\", \"note\": "));
     json::write_text(&note.text, line);
     line.push_str("}\n");
+    Ok(())
 }
 
 fn write_event(recording: &Recording, entry: Entry, line: &mut String) -> Result<(), WriteError> {
@@ -109,6 +148,8 @@ fn write_event(recording: &Recording, entry: Entry, line: &mut String) -> Result
             member(recording, id, "ret", ret, line)?;
             "return"
         }
+        // The crash says so.
+        Entry::Info(id) if is_interrupted(recording, id) => return Ok(()),
         Entry::Info(id) => {
             write_process(recording, id, line)?;
             "info"
@@ -116,6 +157,12 @@ fn write_event(recording: &Recording, entry: Entry, line: &mut String) -> Result
     };
     line.push_str(&format!(", \"event\": \"{event}\"}}\n"));
     Ok(())
+}
+
+/// Whether a crash ended the process of `id`.
+fn is_interrupted(recording: &Recording, id: OperationId) -> bool {
+    let process = recording.history.process(id);
+    recording.names.crashes.iter().any(|it| it.ended.binary_search(&process).is_ok())
 }
 
 fn write_process(recording: &Recording, id: OperationId, line: &mut String) -> Result<(), WriteError> {
