@@ -19,6 +19,9 @@ pub(crate) fn page_of(judged: &CheckedHistory<'_>) -> Page {
 /// The longest dead ends of the violated part of the history.
 fn longest_orders(judged: &CheckedHistory<'_>) -> Vec<PartialLinearization> {
     let Verdict::Violated(violation) = judged.verdict else { return Vec::new() };
+    if !judged.case.criterion().0.is_local() {
+        return Vec::new();
+    }
     let Some(&first) = violation.counterexample.first() else { return Vec::new() };
     let parts = judged.case.problems().into_iter().flat_map(Problem::into_parts);
     let Some(part) = parts.into_iter().find(|it| it.position(first).is_some()) else { return Vec::new() };

@@ -196,7 +196,7 @@ pub mod files {
     #[doc(inline)]
     pub use clewline_check::Algorithm;
     #[doc(inline)]
-    pub use clewline_core::Malformed;
+    pub use clewline_core::{Criterion, Malformed};
     #[doc(inline)]
     pub use clewline_methods::{
         Alarm, Keys, LineOrder, OpenNote, OpenOperation, Progress, Watch, check_file,

@@ -5,6 +5,7 @@
 mod agreement;
 mod budgets;
 mod counterexamples;
+mod criteria;
 mod dead_ends;
 mod definition;
 mod failure_point;

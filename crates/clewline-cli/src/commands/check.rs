@@ -12,7 +12,7 @@ use std::{
 };
 
 use clewline_check::Selection;
-use clewline_core::{Reason, is_interrupted, parallel};
+use clewline_core::{Criterion, Reason, is_interrupted, parallel};
 use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report, given_up};
 use clewline_report::render::{
     Publish, WitnessShown, json,
@@ -217,6 +217,7 @@ fn configure(args: &Args) -> Result<Check, Failure> {
         .keyed(if args.keyed { Keys::InValues } else { Keys::None })
         .parts(Selection::All, violations_max(args))
         .circumstances(args.known.circumstances()?)
+        .criterion(criterion(args)?)
         .jobs(jobs);
     if let Some(quasi) = quasi {
         check = check.quasi(quasi);
@@ -232,6 +233,21 @@ fn configure(args: &Args) -> Result<Check, Failure> {
         check = check.memory(memory);
     }
     Ok(check)
+}
+
+/// The requested criterion, unless other arguments do not go with it.
+fn criterion(args: &Args) -> Result<Criterion, Failure> {
+    let criterion = args.criterion;
+    let conflicts = [
+        (criterion != Criterion::Linearizable && args.quasi.is_some(), "--quasi: it relaxes linearizability"),
+        (!criterion.is_local() && args.algorithm != "auto", "--algorithm: it has an algorithm of its own"),
+        (!criterion.is_local() && args.shard().is_some(), "--shard: all objects are judged together"),
+        (!criterion.is_local() && args.may_fail.is_some(), "--may-fail: that is for linearizability"),
+    ];
+    match conflicts.iter().find(|it| it.0) {
+        Some((_, why)) => Err(Failure::Message(format!("--criterion {criterion} does not go with {why}"))),
+        None => Ok(criterion),
+    }
 }
 
 /// The requested factors, if any; prints a warning about them, if there is one.

@@ -14,6 +14,7 @@ mod convert;
 mod corpus;
 #[cfg(feature = "crates")]
 mod crates;
+mod criteria;
 mod drawn;
 mod edges;
 mod explore;

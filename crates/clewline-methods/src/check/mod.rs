@@ -18,10 +18,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Algorithm, Judgement, Options, Selection, judge_history};
+use clewline_check::{Algorithm, Judgement, Options, Selection, judge_by};
 use clewline_core::{
-    BorrowedHistory, Budget, EmptyHistory, ErasedHistory, ErasedSpec, History, MayFail, Reason, Recording,
-    RelaxedHistory, Specification, Verdict, name_of_type,
+    BorrowedHistory, Budget, Criterion, CriterionHistory, EmptyHistory, ErasedHistory, ErasedSpec, History,
+    MayFail, Reason, Recording, RelaxedHistory, Specification, Verdict, name_of_type,
 };
 use clewline_report::{
     Circumstances, Format, ReadOptions,
@@ -92,7 +92,7 @@ where
 {
     let begun = Instant::now();
     let case = Box::new(BorrowedHistory::new(specification, history));
-    judged_as(case, name_of_type::<S>(), &Options::default(), begun)
+    judged_as(case, name_of_type::<S>(), (Criterion::Linearizable, &Options::default()), begun)
 }
 
 /// Checks a file, whose format is recognised, against a specification of the
@@ -140,6 +140,7 @@ pub struct Check {
     violations_max: usize,
     selection: Selection,
     may_fail: MayFail,
+    criterion: Criterion,
     // Files from this length on are checked while they are read.
     streamed_from: u64,
     window: usize,
@@ -174,6 +175,7 @@ impl Check {
             violations_max: 1,
             selection: Selection::All,
             may_fail: MayFail::new(),
+            criterion: Criterion::Linearizable,
             streamed_from: STREAM_FILES_FROM_BYTES,
             window: DEFAULT_WINDOW_OPS,
             progress: Arc::new(|_| ()),
@@ -274,6 +276,13 @@ impl Check {
         Check { may_fail, ..self }
     }
 
+    /// Sets the correctness criterion: linearizability by default. By any other, histories are read
+    /// whole, and there are no quasi factors.
+    #[must_use]
+    pub fn criterion(self, criterion: Criterion) -> Check {
+        Check { criterion, ..self }
+    }
+
     /// Sets the size in bytes from which files are [checked while they are read](Self::stream):
     /// half a gigabyte by default.
     #[must_use]
@@ -342,7 +351,10 @@ impl Check {
         (self.progress)(Progress::Judging(&options.budget));
         let case = Box::new(BorrowedHistory::new(specification, history));
         let (case, spec) = (RelaxedHistory::relax(case, &self.may_fail), name_of_type::<S>());
-        let Some(quasi) = &self.quasi else { return Ok(judged_as(case, spec, &options, begun)) };
+        let Some(quasi) = &self.quasi else {
+            return Ok(judged_as(case, spec, (self.criterion, &options), begun));
+        };
+        self.accept_quasi()?;
         let (judgement, evidence) = judge_program(&case.problems(), quasi, &options)?;
         Ok(Report { quasi: Some(evidence), ..reported(case, spec, judgement, begun) })
     }
@@ -434,6 +446,7 @@ impl Check {
         let mut input = io::Cursor::new(head).chain(input);
         let Circumstances { skew, initial, .. } = &*self.circumstances;
         let is_plain = *skew == 0 && initial.is_none() && self.may_fail.is_empty();
+        let is_plain = is_plain && self.criterion == Criterion::Linearizable;
         let is_streamed = format.name() == "jsonl" && is_plain;
         if !is_streamed || !matches!(self.algorithm, Algorithm::Auto) {
             let judged = self.judge_whole(name, input, &*object, &options)?;
@@ -493,6 +506,7 @@ impl Check {
         let Some(quasi) = &self.quasi else {
             return Ok(CheckPlan::Plain(Cow::Borrowed(specification), None));
         };
+        self.accept_quasi()?;
         if !self.may_fail.is_empty() {
             let error =
                 "operations that may fail and quasi factors do not go together: give a relaxed specification";
@@ -504,6 +518,14 @@ impl Check {
             }
             plan @ (Plan::LeastRelaxed(_) | Plan::Displacement) => CheckPlan::Quasi(quasi, plan),
         })
+    }
+
+    fn accept_quasi(&self) -> Result<(), Error> {
+        if self.criterion == Criterion::Linearizable {
+            return Ok(());
+        }
+        let error = "quasi factors relax linearizability, and go together with no other criterion";
+        Err(ErrorKind::Quasi(error.to_owned()).into())
     }
 
     /// Reads all, and judges it.
@@ -532,8 +554,7 @@ impl Check {
         let may_fail = clewline_specs::resolve_failures(&spec, &self.may_fail)?;
         let case = RelaxedHistory::relax(case, &may_fail);
         (self.progress)(Progress::Judging(&options.budget));
-        let judgement = judge_history(&*case, options);
-        Ok((case, judgement))
+        Ok(judge_by(case, self.criterion, options))
     }
 
     /// As [`file`](Self::file), of several files that are one history, which reports call `name`:
@@ -571,7 +592,8 @@ impl Check {
 
     pub(crate) fn not_judged(&self, reason: Reason) -> (Box<dyn ErasedHistory>, Judgement) {
         let judgement = Judgement::new(Verdict::Unknown(reason), 0, format!("{:?}", self.algorithm), 0);
-        (Box::new(EmptyHistory::default()), judgement)
+        let case = Box::new(EmptyHistory::default());
+        (Box::new(CriterionHistory::new(case, self.criterion)), judgement)
     }
 
     pub(crate) fn report(
@@ -707,10 +729,10 @@ pub(crate) enum ReadResult {
 fn judged_as<'a>(
     case: Box<dyn ErasedHistory + 'a>,
     spec: &str,
-    options: &Options,
+    (criterion, options): (Criterion, &Options),
     begun: Instant,
 ) -> Report<'a> {
-    let judgement = judge_history(&*case, options);
+    let (case, judgement) = judge_by(case, criterion, options);
     reported(case, spec, judgement, begun)
 }
 

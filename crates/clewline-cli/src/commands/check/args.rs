@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clewline_check::checkers;
-use clewline_core::MayFail;
+use clewline_core::{Criterion, MayFail};
 use clewline_report::formats;
 
 use crate::commands::{
@@ -55,6 +55,17 @@ pub(in crate::commands) struct Args {
     // Documented from the table of searches.
     #[arg(long, value_name = "NAME", default_value = "auto", help = "Checking algorithm", long_help = algorithm_help())]
     pub(super) algorithm: String,
+
+    // Documented from the table of criteria.
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "linearizable",
+        value_parser = str::parse::<Criterion>,
+        help = "Correctness criterion",
+        long_help = criterion_help()
+    )]
+    pub(super) criterion: Criterion,
 
     /// Check quasi-linearizability with these factors: how far each method may be out of order
     ///
@@ -143,6 +154,7 @@ Examples:
   clewline check etcd.log --spec cas-register --algorithm jit-graph+wg-graph
   clewline check k-fifo.jsonl --spec queue --quasi deq=?
   clewline check ring.jsonl --spec queue:8 --may-fail enq=false,deq=null
+  clewline check replica.jsonl --spec register --criterion strongest
   clewline generate --spec stack --violate swap | clewline check - --spec stack
   tail -n +1 -f live.jsonl | clewline check - --spec queue
   clewline check recorded.jsonl --spec queue --html report.html
@@ -156,6 +168,18 @@ fn input_format_help() -> String {
         help.push_str(&format!("\n  {}: {}", format.name(), format.about()));
     }
     help
+}
+
+fn criterion_help() -> String {
+    "Correctness criterion:\n  \
+     linearizable: each operation takes effect between its call and its return\n  \
+     strict: so, and one that a crash interrupts before the crash, or never\n  \
+     durable: linearizable without the crashes; an interrupted one may take effect later\n  \
+     buffered-durable: the last operations before a crash may be lost\n  \
+     sequential: one order of all operations that keeps the order of each process\n  \
+     regular: a read returns the last value written before it, or one being written\n  \
+     strongest: find the strongest of these that holds"
+        .to_owned()
 }
 
 fn algorithm_help() -> String {

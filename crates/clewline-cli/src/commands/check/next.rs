@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use clewline_core::{Reason, Verdict};
+use clewline_core::{Criterion, Reason, Verdict};
 use clewline_report::render::text::shell_word as quoted;
 
 use super::args::Args;
@@ -92,6 +92,9 @@ fn command(args: &Args, file: &Path, given: RepeatedOptions) -> String {
     }
     if let Some(may_fail) = &args.may_fail {
         command.push_str(&format!(" --may-fail {}", quoted(&may_fail.to_string())));
+    }
+    if args.criterion != Criterion::Linearizable {
+        command.push_str(&format!(" --criterion {}", args.criterion));
     }
     if args.input_format != "auto" {
         command.push_str(&format!(" --input-format {}", args.input_format));
