@@ -47,6 +47,10 @@ pub struct Census {
     pub not_relaxed: u64,
     /// Those that are not quasi linearizable by displacement.
     pub not_displaced: u64,
+    /// Those for which the enumeration finds no legal order.
+    pub not_enumerated: u64,
+    /// The first of these: its operations, in the order of their calls.
+    pub first_not_enumerated: Option<Vec<String>>,
     /// Executions that panicked or got stuck. None of the readings counts them.
     pub broken: u64,
     /// Why some history was not judged.
@@ -216,6 +220,8 @@ impl Default for Census {
             not_linearizable: 0,
             not_relaxed: 0,
             not_displaced: 0,
+            not_enumerated: 0,
+            first_not_enumerated: None,
             broken: 0,
             unknown: None,
             counts: Counts::default(),
@@ -259,12 +265,17 @@ impl Counter<'_> {
         let plain = self.plain.case(test_program, outcome)?;
         let problems = plain.problems();
         let begun = Instant::now();
+        let mut is_enumerated = true;
         for problem in &problems {
             let relaxation = relaxation(problem, &self.readings.enumerated);
             let tried = self.enumeration.judge(problem, &relaxation, &Budget::unlimited());
-            tried.map_err(|it| it.to_string())?;
+            is_enumerated &= tried.map_err(|it| it.to_string())?;
         }
         self.census.enumerated += begun.elapsed();
+        if is_new && !is_enumerated {
+            self.census.not_enumerated += 1;
+            self.census.first_not_enumerated.get_or_insert_with(|| in_order_of_calls(&problems));
+        }
         // Where the enumeration is measured, nothing else may take time.
         if !is_new || self.counting != Counting::Distinct {
             return Ok(());
@@ -293,6 +304,14 @@ impl Counter<'_> {
         }
         Ok(true)
     }
+}
+
+fn in_order_of_calls(problems: &[Problem<'_>]) -> Vec<String> {
+    let operations =
+        problems.iter().flat_map(|it| it.operations().iter().zip(it.spans()).map(move |all| (it, all)));
+    let mut labels: Vec<_> = operations.map(|(it, (&id, span))| (span.call(), it.label(id))).collect();
+    labels.sort_unstable();
+    labels.into_iter().map(|it| it.1).collect()
 }
 
 fn holds(problems: Vec<Problem<'_>>) -> Result<bool, String> {

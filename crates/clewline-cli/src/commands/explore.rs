@@ -1,6 +1,8 @@
 //! `clewline explore`: every interleaving of a few calls, compared with serial executions.
 
 mod args;
+#[cfg(feature = "lab")]
+mod enumerated;
 mod kept;
 mod models;
 mod observations;
@@ -64,11 +66,24 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let subject = subject::find(&args.subject)?;
     args.check_outputs(&[])?;
     args.check_one_matrix()?;
+    if args.is_enumerated() {
+        return enumerate(args, &subject);
+    }
     if args.shard.shard.is_some() {
         args.check_shard(&plan::of(args, &subject, None)?)?;
     }
     let journal = args.open_journal(None)?;
     run_on(args, subject, journal, None).map(|it| it.status)
+}
+
+#[cfg(feature = "lab")]
+fn enumerate(args: &Args, subject: &Subject) -> Result<Status, Failure> {
+    enumerated::run(args, subject)
+}
+
+#[cfg(not(feature = "lab"))]
+fn enumerate(_: &Args, _: &Subject) -> Result<Status, Failure> {
+    Err(Failure::Message("--judge enumeration: this binary was built without the feature `lab`".to_owned()))
 }
 
 /// Joins the work of shards.
@@ -106,6 +121,9 @@ pub(super) fn run_registered(
             "unmodified code has no shards: what one matrix shows decides where the next is interleaved"
                 .to_owned(),
         ));
+    }
+    if args.is_enumerated() {
+        return Err(Failure::Message("--judge enumeration: not for unmodified code".to_owned()));
     }
     // Races of unmodified code are detected anyway.
     args.races = false;
@@ -179,6 +197,11 @@ impl Args {
     /// The output format.
     pub(super) fn format(&self) -> Output {
         self.format
+    }
+
+    /// Whether quasi-linearizability is decided by enumeration.
+    fn is_enumerated(&self) -> bool {
+        self.judge == "enumeration"
     }
 
     /// Opens the journal, if one is requested, of a program with this fingerprint if it is one. A

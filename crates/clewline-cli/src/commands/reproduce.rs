@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    io::Write,
+    io::{IsTerminal, Write},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -15,7 +15,7 @@ use clewline_report::{
     OutputFile,
     render::{
         plot,
-        table::{self, Cell},
+        table::{self, Cell, Column, Table},
     },
 };
 use serde_json::{Value as Json, json};
@@ -113,8 +113,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let svg = args.svg.as_deref().map(Target::create).transpose()?;
     let size = if args.quick { Size::Quick } else { Size::Full };
     let options = Options { size, seed: args.seed };
-    let progress = Arc::new(Kept::new(name, args.journal.open(Some(args.seed))?));
-    let outcome = {
+    let progress = Arc::new(Kept::new(name, args.format, args.journal.open(Some(args.seed))?));
+    let mut outcome = {
         let shown = Arc::clone(&progress);
         let _shown = ProgressLine::start(move |_| shown.message());
         let followed = Arc::clone(&progress);
@@ -130,11 +130,15 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(target) = csv {
         target.write(&table::csv(&outcome.table))?;
     }
-    if let (Some(target), Some(drawn)) = (svg, &outcome.plot) {
-        target.write(&plot::svg(drawn))?;
+    if let Some(target) = svg {
+        target.write(&plot::svg(&outcome.plots))?;
     }
     let text = match args.format {
-        Output::Json => table::json(&outcome.table, name),
+        Output::Json => {
+            // Some rows were printed when they came.
+            let rows = outcome.table.rows.split_off(progress.state().printed);
+            table::json(&Table { rows, ..outcome.table }, name)
+        }
         Output::Text => {
             let text = table::text(&outcome.table, TABLE_WIDTH_COLUMNS);
             if args.quick {
@@ -161,6 +165,7 @@ fn not_in_c(name: &str) -> Failure {
 /// The progress of a table, and the steps that its journal keeps.
 struct Kept {
     table: &'static str,
+    format: Output,
     state: Mutex<KeptState>,
 }
 
@@ -170,20 +175,22 @@ struct KeptState {
     /// The figures of finished steps, by number.
     finished: HashMap<usize, Vec<Cell>>,
     journal: Option<Journal>,
-    /// Why the journal could not be written.
+    /// How many rows were printed.
+    printed: usize,
+    /// Why a row could not be printed, or the journal not be written.
     failure: Option<Failure>,
 }
 
 impl Kept {
-    fn new(table: &'static str, mut journal: Option<Journal>) -> Kept {
+    fn new(table: &'static str, format: Output, mut journal: Option<Journal>) -> Kept {
         let mut finished = HashMap::new();
         while let Some(unit) = journal.as_mut().and_then(Journal::take) {
             let number = unit["step"].as_u64().and_then(|it| usize::try_from(it).ok());
             let figures = unit["figures"].as_array().and_then(|it| it.iter().map(cell).collect());
             finished.extend(number.zip(figures));
         }
-        let state = KeptState { now: String::new(), finished, journal, failure: None };
-        Kept { table, state: Mutex::new(state) }
+        let state = KeptState { now: String::new(), finished, journal, printed: 0, failure: None };
+        Kept { table, format, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, KeptState> {
@@ -198,6 +205,27 @@ impl Kept {
 impl Progress for Kept {
     fn step(&self, step: Step<'_>) {
         self.state().now = format!("{} of {}, {}", step.done + 1, step.of, step.what);
+    }
+
+    fn row(&self, columns: &[Column], row: &[Cell]) {
+        let columns = columns.to_vec();
+        let table = Table { title: String::new(), columns, rows: vec![row.to_vec()], notes: Vec::new() };
+        match self.format {
+            Output::Json => {
+                let printed = Stdout::new().print(table::json(&table, self.table).as_bytes());
+                let mut state = self.state();
+                match printed {
+                    Ok(()) => state.printed += 1,
+                    Err(failure) => _ = state.failure.get_or_insert(failure.into()),
+                }
+            }
+            // A text is aligned when all are known; until then a terminal shows each in a line,
+            // where the progress was.
+            Output::Text if std::io::stderr().is_terminal() => {
+                eprintln!("\r\x1b[2K{}", table::line(&table));
+            }
+            Output::Text => (),
+        }
     }
 
     fn kept(&self, number: usize) -> Option<Vec<Cell>> {

@@ -45,6 +45,36 @@ fn a_relaxed_queue_keeps_its_bound_and_a_bug_exceeds_it() {
 }
 
 #[test]
+fn the_papers_own_decision_can_be_run() {
+    let more = [&DEQUEUES[..], &["--judge", "enumeration"]].concat();
+    let holds = explore("enumerated-holds", "quasi-queue", "enq=2,deq=2", &more);
+    let object = one(&holds);
+    assert_eq!((holds.code, &object["verdict"]), (0, &Json::from("holds")), "{holds:?}");
+    // The four calls of the threads are equal, so that there is one serial history.
+    assert_eq!((&object["serial"], &object["violated"]), (&Json::from(1), &Json::from(0)), "{object}");
+    assert!(object["permutations"].as_u64() > object["sequentializations"].as_u64(), "{object}");
+    let bug = explore("enumerated-bug", "quasi-queue:b1", "enq=2,deq=2", &more);
+    let object = one(&bug);
+    assert_eq!((bug.code, &object["verdict"]), (1, &Json::from("violated")), "{bug:?}");
+    assert_eq!(object["first_violated"].as_array().map(Vec::len), Some(8), "{object}");
+    let folder = Folder::new("enumerated-text");
+    let text =
+        clewline(&folder, &[&["explore", "quasi-queue:b1", "--quasi", "deq=2"], &more[..]].concat(), "");
+    assert!(
+        text.stdout.starts_with("violated: quasi-queue:b1 is not quasi linearizable with deq=2"),
+        "{text:?}"
+    );
+    for (args, message) in [
+        (&["--judge", "enumeration"][..], "--judge enumeration: it needs factors"),
+        (&["--quasi", "deq=2", "--judge", "enumeration"], "--judge enumeration: it needs exactly one matrix"),
+        (&["--quasi", "deq=?", "--judge", "enumeration"], "--judge enumeration: it cannot find the smallest"),
+    ] {
+        let ran = clewline(&folder, &[&["explore", "quasi-queue"], args].concat(), "");
+        assert!(ran.code == 2 && ran.stderr.contains(message), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
 fn the_least_factor_of_a_matrix_is_found_and_one_less_fails() {
     for reading in ["relaxed", "displacement"] {
         let more = [&DEQUEUES[..], &["--reading", reading]].concat();

@@ -21,7 +21,11 @@ impl Search {
                     let cause = cause(step, &between);
                     (cause != identity && node.find(cause).is_some()).then_some(cause).into_iter().collect()
                 }
-                Published::Exhaustive | Published::Dpor | Published::TransDpor | Published::Random => {
+                Published::Exhaustive
+                | Published::Dpor
+                | Published::TransDpor
+                | Published::Random
+                | Published::DelayBounded => {
                     let all = between.iter().map(EnabledStep::identity);
                     let is_new = |it: &StepIdentity| {
                         node.find(*it).is_some()
@@ -44,7 +48,8 @@ impl Search {
                 | Published::TransDpor
                 | Published::Ired
                 | Published::LiViola
-                | Published::Random,
+                | Published::Random
+                | Published::DelayBounded,
                 Some(&earliest),
                 _,
             ) => {
@@ -58,7 +63,8 @@ impl Search {
                 | Published::TransDpor
                 | Published::Ired
                 | Published::LiViola
-                | Published::Random,
+                | Published::Random
+                | Published::DelayBounded,
                 None,
                 _,
             ) => (),
@@ -74,7 +80,8 @@ impl Search {
             | Published::Dpor
             | Published::TransDpor
             | Published::Ired
-            | Published::Random => true,
+            | Published::Random
+            | Published::DelayBounded => true,
             // A message in no list of keys depends on nothing.
             Published::LiViola => one.key.is_some() && one.key == other.key,
         }

@@ -23,7 +23,10 @@ fn listed(system: &str) -> &'static [&'static str] {
         "edr" => &["Write", "WriteReplica", "WriteReplicaAck", "Read", "ReadReplica", "ReadReplicaAck"],
         "adr" => &["Write", "Replication", "ReplicationAck", "Read", "ReadReplica", "ReadReplicaAck"],
         "open-chord" => &["UploadEntry", "UploadEntryResponse", "Request", "Response"],
-        "paxos" => &["Propose", "Prepare", "Promise", "Nack", "Accept", "Accepted"],
+        // DS2 has reads in `Prepare` and `Promise`.
+        "paxos" => {
+            &["Propose", "Prepare", "PrepareRead", "Promise", "PromiseRead", "Nack", "Accept", "Accepted"]
+        }
         _ => &[],
     }
 }

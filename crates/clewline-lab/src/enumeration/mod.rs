@@ -1,12 +1,13 @@
 //! Round-Up's enumeration: sequentializations, and the quasi permutations of each.
 //!
 //! Source: Zhang, Chattopadhyay and Wang, Algorithms 1 and 2 and the optimizations of section VI-C.
-//! It is the reference for the search in tests, with [`SequentializationChoice::Complete`] and
-//! [`PermutationChoice::Definition`], and counts what the paper's tables count, with
-//! [`SequentializationChoice::Pairwise`] and [`PermutationChoice::ClassByClass`].
+//! It is the reference for the search in tests, with [`PermutationChoice::Definition`], and counts
+//! what the paper's tables count, with [`PermutationChoice::ClassByClass`].
 //!
 //! The printed algorithms need corrections; `permutations.rs` and `sequentializations.rs` say
-//! which.
+//! which. Tables and tests use the corrected ones, so all sequentializations
+//! ([`SequentializationChoice::Complete`]); the programs of the tables have two calls at a time at
+//! most, where those of the paper's algorithm ([`SequentializationChoice::Pairwise`]) are all.
 //!
 //! Cost: for n operations that all overlap, n! sequentializations; for each, about `(k + 1)!^(n /
 //! (k + 1))` permutations and more, and as many interleavings of the classes.
@@ -14,7 +15,10 @@
 mod permutations;
 mod sequentializations;
 
-use std::{collections::HashMap, ops::ControlFlow};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::ControlFlow,
+};
 
 use clewline_check::relaxed::Relaxation;
 use clewline_core::{Budget, Interner, Problem, Reason};
@@ -114,6 +118,16 @@ impl EnumerationPlan {
         }
     }
 
+    /// The plan of the paper's own decision: each class permuted by itself, until an order is found
+    /// that is legal, with its optimizations.
+    pub const PAPER: EnumerationPlan = EnumerationPlan {
+        sequentialization_choice: SequentializationChoice::Complete,
+        permutation_choice: PermutationChoice::ClassByClass,
+        until: StopAt::Legal,
+        histories: Duplicates::Skip,
+        orders: Duplicates::Skip,
+    };
+
     /// The plan that decides the definition. Orders are not judged twice, which changes no verdict.
     pub const ORACLE: EnumerationPlan = EnumerationPlan {
         sequentialization_choice: SequentializationChoice::Complete,
@@ -160,12 +174,71 @@ impl SerialHistories {
     }
 }
 
+/// The serial histories of a test program: the orders of calls that it can make one at a time. With
+/// the results of a deterministic golden model they are what the paper records in its first phase.
+#[derive(Clone, Debug)]
+pub struct SerialCalls(HashSet<Vec<String>>);
+
+impl SerialCalls {
+    /// Every interleaving of `columns`, between `initial` and `last`.
+    #[must_use]
+    pub fn of(initial: &[String], columns: &[Vec<String>], last: &[String]) -> SerialCalls {
+        let call = |it: &String| if it.contains('(') { it.clone() } else { format!("{it}()") };
+        let [initial, last] = [initial, last].map(|it| it.iter().map(call).collect::<Vec<_>>());
+        let columns: Vec<Vec<String>> = columns.iter().map(|it| it.iter().map(call).collect()).collect();
+        let mut serial = HashSet::new();
+        interleavings(&mut columns.iter().map(Vec::as_slice).collect(), &mut initial.clone(), &mut |order| {
+            serial.insert(order.iter().chain(&last).cloned().collect());
+        });
+        SerialCalls(serial)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Extends `order` by what is left of each column, in every way. The depth of recursion is the
+/// number of calls.
+fn interleavings(left: &mut Vec<&[String]>, order: &mut Vec<String>, each: &mut dyn FnMut(&[String])) {
+    if left.iter().all(|it| it.is_empty()) {
+        return each(order);
+    }
+    for index in 0..left.len() {
+        let whole = left[index];
+        let Some((next, rest)) = whole.split_first() else { continue };
+        left[index] = rest;
+        order.push(next.clone());
+        interleavings(left, order, each);
+        order.pop();
+        left[index] = whole;
+    }
+}
+
+/// Which orders are legal.
+#[derive(Clone, Debug)]
+enum Golden {
+    /// Those that the specification allows.
+    Specification,
+    /// These.
+    Histories(SerialHistories),
+    /// Those that the specification allows, of these calls.
+    Calls(SerialCalls),
+}
+
 /// Judges histories one after the other by enumeration, and counts.
 #[derive(Debug)]
 pub struct Enumeration {
     plan: EnumerationPlan,
-    // The legal serial histories, if the specification does not decide.
-    golden: Option<SerialHistories>,
+    golden: Golden,
     counts: Counts,
     // Operations in the form of a report, numbered.
     names: Interner<String>,
@@ -187,7 +260,7 @@ impl Enumeration {
     pub fn new(plan: EnumerationPlan) -> Enumeration {
         Enumeration {
             plan,
-            golden: None,
+            golden: Golden::Specification,
             counts: Counts::default(),
             names: Interner::new(),
             histories: HashMap::new(),
@@ -200,7 +273,14 @@ impl Enumeration {
     /// none of them.
     #[must_use]
     pub fn with_golden_model(plan: EnumerationPlan, golden: SerialHistories) -> Enumeration {
-        Enumeration { golden: Some(golden), ..Enumeration::new(plan) }
+        Enumeration { golden: Golden::Histories(golden), ..Enumeration::new(plan) }
+    }
+
+    /// An enumeration in which only orders that the test program can make one call at a time are
+    /// legal, with the results of the specification, which must be deterministic.
+    #[must_use]
+    pub fn among(plan: EnumerationPlan, calls: SerialCalls) -> Enumeration {
+        Enumeration { golden: Golden::Calls(calls), ..Enumeration::new(plan) }
     }
 
     /// The number of each operation; equal operations have equal numbers.
@@ -333,16 +413,20 @@ impl Enumeration {
             return self.note(history, is_legal);
         }
         self.counts.permutations += 1;
+        let label = |&at: &usize| history.problem.label(history.problem.operations()[at]);
+        let is_allowed = || {
+            let mut replay = history.problem.replay();
+            order.iter().all(|&at| replay.advance(at))
+        };
         let is_legal = match &self.golden {
-            Some(golden) => {
-                let texts = order.iter().map(|&at| history.problem.label(history.problem.operations()[at]));
-                let texts: Vec<String> = texts.collect();
-                golden.histories.contains(&texts)
+            Golden::Histories(golden) => {
+                golden.histories.contains(&order.iter().map(label).collect::<Vec<String>>())
             }
-            None => {
-                let mut replay = history.problem.replay();
-                order.iter().all(|&at| replay.advance(at))
+            Golden::Calls(SerialCalls(golden)) => {
+                let call = |at: &usize| label(at).split(" → ").next().unwrap_or_default().to_owned();
+                is_allowed() && golden.contains(&order.iter().map(call).collect::<Vec<String>>())
             }
+            Golden::Specification => is_allowed(),
         };
         if self.plan.orders == Duplicates::Skip {
             self.orders.insert(key, is_legal);

@@ -65,7 +65,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Result<Outcome, Error> {
     let title = "Published crates, unmodified, explored with at most two preemptions".to_owned();
     Ok(Outcome {
         table: Table { title, columns: COLUMNS.to_vec(), rows, notes: notes(&toolchain) },
-        plot: None,
+        plots: Vec::new(),
     })
 }
 

@@ -13,6 +13,7 @@ use crate::{
     ds2,
     systems::{NamedSystem, Shape, find_system},
 };
+use clewline_actors::schedulers::Entry;
 use clewline_report::render::table::{self, Cell, Column};
 
 use clewline_methods::actors::{self, Coverage, Metrics, Options as Explore, PhaseTimes, Scheduler};
@@ -33,13 +34,13 @@ pub(super) struct Table {
 /// The paper's figures for one scheduler.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PaperFigures {
-    schedules: u64,
-    incomplete: u64,
-    unique: u64,
-    violated: u64,
-    before_violated: Option<u64>,
+    pub(super) schedules: u64,
+    pub(super) incomplete: u64,
+    pub(super) unique: u64,
+    pub(super) violated: u64,
+    pub(super) before_violated: Option<u64>,
     /// TS, ST, TC, TT and TF, in minutes and seconds.
-    times: [&'static str; 5],
+    pub(super) times: [&'static str; 5],
 }
 
 pub(super) const fn paper(
@@ -53,11 +54,10 @@ pub(super) const fn paper(
 
 /// The paper's columns: their names, the rules that ours follow, and the sound scheduler beside
 /// them.
-const SCHEDULERS: [(&str, &str, &str); 7] = [
+pub(super) const SCHEDULERS: [(&str, &str, &str); 7] = [
     ("EX", "exhaustive", "states"),
     ("SR", "random", "random"),
-    // Delays only change the order there, and nothing is ever excluded.
-    ("DB", "exhaustive", "delay-bounded"),
+    ("DB", "delay-bounded", "delay-bounded"),
     ("DP", "dpor", "dpor"),
     ("TD", "transdpor", "transdpor"),
     ("IR", "ired", "ired"),
@@ -93,16 +93,55 @@ const NOTES: &[&str] = &[
      results or precedence. `states` visits every state once and counts schedules as paths. A figure after `>` was counted when a limit \
      was hit. The paper stops at 50,000 schedules (SR: 100,000).",
     "Defects in all of the paper's figures: #HF is a place in a set that has no order, and TF adds up nothing but judging; figures are of one run of \
-     three. DB never leaves anything out there, so that it is EX; the sound one allows 3 delays. SR picks an actor and not a message, and \
+     three, ours of SR and DB are means of three. DB draws up to 3 delays for a schedule, which only change the order in which schedules come: it \
+     leaves none out and is EX where neither is cut; the sound one leaves out what needs more than 3. SR picks an actor and not a message, and \
      starts later runs from where earlier ones ended, which ours does not, so that figures differ where that shows.",
 ];
 
 /// One of the paper's columns, and what stands beside it.
 struct Run {
     paper: PaperFigures,
-    published: Metrics,
+    published: Runs,
     sound: &'static str,
     ours: (Metrics, Coverage),
+}
+
+/// The counts of the runs that are averaged: three where random numbers are drawn.
+pub(super) struct Runs(Vec<Metrics>);
+
+impl Runs {
+    /// The mean of a figure, of the runs that have it.
+    pub(super) fn mean(&self, figure: impl Fn(&Metrics) -> Option<f64>) -> Option<f64> {
+        let figures: Vec<f64> = self.0.iter().filter_map(figure).collect();
+        (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
+    }
+
+    /// The mean of a time, in seconds.
+    pub(super) fn time(&self, time: impl Fn(&PhaseTimes) -> Option<Duration>) -> Option<f64> {
+        self.mean(|it| Some(time(it.times.as_ref()?)?.as_secs_f64()))
+    }
+}
+
+/// #S, #IH, #UH, #NL and #HF.
+pub(super) const COUNTS: [fn(&Metrics) -> Option<f64>; 5] = [
+    |it| it.schedules.map(|it| it as f64),
+    |it| it.incomplete.map(|it| it as f64),
+    |it| it.unique.map(|it| it as f64),
+    |it| it.unique_complete_violated.map(|it| it as f64),
+    |it| it.before_violated.map(|it| it as f64),
+];
+
+/// The counts of one of the paper's schedulers, by its rules.
+pub(super) fn published(table: &Table, scheduler: &str, options: &Options) -> Runs {
+    let found = ds2::find(table.system, scheduler).expect("the names are DS2's");
+    let is_random = ds2::Published::ALL.into_iter().any(|it| it.name() == scheduler && it.is_random());
+    let seeds = if is_random { options.seed..options.seed.saturating_add(3) } else { 1..2 };
+    Runs(seeds.map(|seed| run_once(table, found, &Options { seed, ..*options })).collect())
+}
+
+/// The counts of one run. If nothing random is drawn, the seed is an order of sets.
+pub(super) fn run_once(table: &Table, scheduler: &'static Entry, options: &Options) -> Metrics {
+    counted(table, options, Scheduler::Executions(scheduler)).0
 }
 
 /// Runs a table.
@@ -111,8 +150,7 @@ pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Progres
     for (at, ((name, published, sound), &paper)) in SCHEDULERS.into_iter().zip(table.cells).enumerate() {
         let step = |half: usize, what| Step { done: 2 * at + half, of: 2 * SCHEDULERS.len(), what };
         pairs.push(figures(progress, step(0, name), || {
-            let scheduler = ds2::find(table.system, published).expect("the names are DS2's");
-            let (published, _) = counted(table, options, Scheduler::Executions(scheduler));
+            let published = self::published(table, published, options);
             progress.step(step(1, sound));
             let found = Scheduler::find(sound).expect("it is in the table");
             column(&Run { paper, published, sound, ours: counted(table, options, found) })
@@ -121,7 +159,10 @@ pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Progres
     let columns = COLUMNS.map(|(key, heading)| Column { key, heading });
     let notes = NOTES.iter().chain(table.notes).map(|it| (*it).to_owned()).collect();
     let title = format!("Schedulers on {} {} (DS2, Table {})", table.system, table.harness, table.name);
-    Outcome { table: table::Table { title, columns: columns.into(), rows: rows(&pairs), notes }, plot: None }
+    Outcome {
+        table: table::Table { title, columns: columns.into(), rows: rows(&pairs), notes },
+        plots: Vec::new(),
+    }
 }
 
 /// A figure of the paper, and ours.
@@ -131,28 +172,14 @@ type FigurePair = fn(&Run) -> Pair;
 
 /// The figures of the rows.
 const FIGURES: [(&str, FigurePair); 17] = [
-    ("#S", |it| (Cell::Count(it.paper.schedules), count(schedules(&it.published)))),
-    ("#IH", |it| (Cell::Count(it.paper.incomplete), count(it.published.incomplete))),
-    ("#UH", |it| (Cell::Count(it.paper.unique), count(it.published.unique))),
-    ("#NL", |it| (Cell::Count(it.paper.violated), count(it.published.unique_complete_violated))),
-    ("NL/UH %", |it| {
-        shares(
-            it,
-            |paper| (paper.violated, paper.unique),
-            |ours| Some((ours.unique_complete_violated?, ours.unique?)),
-        )
-    }),
-    ("UH/S %", |it| {
-        shares(it, |paper| (paper.unique, paper.schedules), |ours| Some((ours.unique?, schedules(ours)?)))
-    }),
-    ("NL/S %", |it| {
-        shares(
-            it,
-            |paper| (paper.violated, paper.schedules),
-            |ours| Some((ours.unique_complete_violated?, schedules(ours)?)),
-        )
-    }),
-    ("#HF", |it| (count(it.paper.before_violated), count(it.published.before_violated))),
+    ("#S", |it| (Cell::Count(it.paper.schedules), mean(it, 0))),
+    ("#IH", |it| (Cell::Count(it.paper.incomplete), mean(it, 1))),
+    ("#UH", |it| (Cell::Count(it.paper.unique), mean(it, 2))),
+    ("#NL", |it| (Cell::Count(it.paper.violated), mean(it, 3))),
+    ("NL/UH %", |it| shares(it, it.paper.violated, it.paper.unique, [3, 2])),
+    ("UH/S %", |it| shares(it, it.paper.unique, it.paper.schedules, [2, 0])),
+    ("NL/S %", |it| shares(it, it.paper.violated, it.paper.schedules, [3, 0])),
+    ("#HF", |it| (count(it.paper.before_violated), mean(it, 4))),
     ("TS", |it| times(it, 0, |ours| Some(ours.exploring))),
     ("ST", |it| times(it, 1, |ours| Some(ours.from_scratch))),
     ("TC", |it| times(it, 2, |ours| Some(ours.judging))),
@@ -189,21 +216,23 @@ fn schedules(metrics: &Metrics) -> Option<u64> {
     metrics.schedules.and_then(|it| u64::try_from(it).ok())
 }
 
-/// Part and whole, of which there is a share.
-type PartAndWhole = (u64, u64);
+/// The mean of one of [`COUNTS`]: a count if it is whole.
+fn mean(run: &Run, which: usize) -> Cell {
+    match run.published.mean(COUNTS[which]) {
+        Some(mean) if mean.fract() == 0.0 => Cell::Count(mean as u64),
+        mean => Cell::of(mean.map(|it| rounded(it, 1))),
+    }
+}
 
-fn shares(
-    run: &Run,
-    paper: fn(&PaperFigures) -> PartAndWhole,
-    ours: fn(&Metrics) -> Option<PartAndWhole>,
-) -> Pair {
-    let percent =
-        |(part, whole): PartAndWhole| (whole != 0).then(|| rounded(100.0 * part as f64 / whole as f64, 2));
-    (Cell::of(percent(paper(&run.paper))), Cell::of(ours(&run.published).and_then(percent)))
+fn shares(run: &Run, part: u64, whole: u64, ours: [usize; 2]) -> Pair {
+    let percent = |part: f64, whole: f64| (whole != 0.0).then(|| rounded(100.0 * part / whole, 2));
+    let [our_part, our_whole] = ours.map(|it| run.published.mean(COUNTS[it]));
+    let ours = our_part.zip(our_whole).and_then(|(part, whole)| percent(part, whole));
+    (Cell::of(percent(part as f64, whole as f64)), Cell::of(ours))
 }
 
 fn times(run: &Run, place: usize, ours: fn(&PhaseTimes) -> Option<Duration>) -> Pair {
-    let ours = run.published.times.as_ref().and_then(ours).map(|it| rounded(it.as_secs_f64(), 3));
+    let ours = run.published.time(ours).map(|it| rounded(it, 3));
     (Cell::Text(run.paper.times[place].to_owned()), Cell::of(ours))
 }
 

@@ -31,7 +31,9 @@ const NOTES: &[&str] = &[
     "Messages by which a node joins are in no list of keys, and are never put in another order by LiViola as published; it finds what it finds by luck.",
 ];
 
+pub(super) const TABLE: Table =
+    Table { name: "A10", system: "open-chord", harness: "2r+1w", cells: &CELLS, notes: NOTES };
+
 fn run(options: &Options, progress: &dyn Progress) -> Outcome {
-    let table = Table { name: "A10", system: "open-chord", harness: "2r+1w", cells: &CELLS, notes: NOTES };
-    run_table(&table, options, progress)
+    run_table(&TABLE, options, progress)
 }

@@ -31,7 +31,9 @@ const NOTES: &[&str] = &[
     "In the paper's code a read is never answered if a replica holds something else, which is why schedules are incomplete at all.",
 ];
 
+pub(super) const TABLE: Table =
+    Table { name: "A2", system: "dr", harness: "2r+1w", cells: &CELLS, notes: NOTES };
+
 fn run(options: &Options, progress: &dyn Progress) -> Outcome {
-    let table = Table { name: "A2", system: "dr", harness: "2r+1w", cells: &CELLS, notes: NOTES };
-    run_table(&table, options, progress)
+    run_table(&TABLE, options, progress)
 }

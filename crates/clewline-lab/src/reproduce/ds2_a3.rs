@@ -30,7 +30,9 @@ const NOTES: &[&str] = &[
     "No history of the paper's table was judged: the client of a write that is passed on is forgotten, so that every history is incomplete, and incomplete ones are left out. The zeros say nothing.",
 ];
 
+pub(super) const TABLE: Table =
+    Table { name: "A3", system: "dr", harness: "2r+2w", cells: &CELLS, notes: NOTES };
+
 fn run(options: &Options, progress: &dyn Progress) -> Outcome {
-    let table = Table { name: "A3", system: "dr", harness: "2r+2w", cells: &CELLS, notes: NOTES };
-    run_table(&table, options, progress)
+    run_table(&TABLE, options, progress)
 }

@@ -31,7 +31,9 @@ const NOTES: &[&str] = &[
     "Two messages to different receivers count as independent there, although a return before a call is what linearizability is about.",
 ];
 
+pub(super) const TABLE: Table =
+    Table { name: "A4", system: "edr", harness: "2r+1w", cells: &CELLS, notes: NOTES };
+
 fn run(options: &Options, progress: &dyn Progress) -> Outcome {
-    let table = Table { name: "A4", system: "edr", harness: "2r+1w", cells: &CELLS, notes: NOTES };
-    run_table(&table, options, progress)
+    run_table(&TABLE, options, progress)
 }

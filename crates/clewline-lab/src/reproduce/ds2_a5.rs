@@ -34,7 +34,9 @@ const NOTES: &[&str] = &[
      the whole difference was not tried.",
 ];
 
+pub(super) const TABLE: Table =
+    Table { name: "A5", system: "edr", harness: "2r+2w", cells: &CELLS, notes: NOTES };
+
 fn run(options: &Options, progress: &dyn Progress) -> Outcome {
-    let table = Table { name: "A5", system: "edr", harness: "2r+2w", cells: &CELLS, notes: NOTES };
-    run_table(&table, options, progress)
+    run_table(&TABLE, options, progress)
 }

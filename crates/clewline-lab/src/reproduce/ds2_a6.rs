@@ -30,7 +30,9 @@ const NOTES: &[&str] = &[
     "In 887 of 1,680 schedules some call never returns, since the test that should try again is inverted; DS2 does not judge those. Judged as well, they hold.",
 ];
 
+pub(super) const TABLE: Table =
+    Table { name: "A6", system: "adr", harness: "2r+1w", cells: &CELLS, notes: NOTES };
+
 fn run(options: &Options, progress: &dyn Progress) -> Outcome {
-    let table = Table { name: "A6", system: "adr", harness: "2r+1w", cells: &CELLS, notes: NOTES };
-    run_table(&table, options, progress)
+    run_table(&TABLE, options, progress)
 }

@@ -30,7 +30,9 @@ const NOTES: &[&str] = &[
     "The paper stops at 50,000 schedules of 369,600. Some of its figures are hard to read (EX and DP of IH).",
 ];
 
+pub(super) const TABLE: Table =
+    Table { name: "A7", system: "adr", harness: "2r+2w", cells: &CELLS, notes: NOTES };
+
 fn run(options: &Options, progress: &dyn Progress) -> Outcome {
-    let table = Table { name: "A7", system: "adr", harness: "2r+2w", cells: &CELLS, notes: NOTES };
-    run_table(&table, options, progress)
+    run_table(&TABLE, options, progress)
 }

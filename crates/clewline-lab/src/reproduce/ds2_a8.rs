@@ -30,7 +30,9 @@ const NOTES: &[&str] = &[
     "The paper stops at 50,000 schedules of 5,765,760, and has seen 4 of 32 canonical histories by then. Reads are answered by the leader alone there.",
 ];
 
+pub(super) const TABLE: Table =
+    Table { name: "A8", system: "paxos", harness: "2r+1w", cells: &CELLS, notes: NOTES };
+
 fn run(options: &Options, progress: &dyn Progress) -> Outcome {
-    let table = Table { name: "A8", system: "paxos", harness: "2r+1w", cells: &CELLS, notes: NOTES };
-    run_table(&table, options, progress)
+    run_table(&TABLE, options, progress)
 }

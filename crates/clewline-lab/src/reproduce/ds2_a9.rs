@@ -30,7 +30,9 @@ const NOTES: &[&str] = &[
     "The paper stops at 50,000 schedules. Reads are answered by the leader alone there, and proposals are retried without a bound.",
 ];
 
+pub(super) const TABLE: Table =
+    Table { name: "A9", system: "paxos", harness: "2r+2w", cells: &CELLS, notes: NOTES };
+
 fn run(options: &Options, progress: &dyn Progress) -> Outcome {
-    let table = Table { name: "A9", system: "paxos", harness: "2r+2w", cells: &CELLS, notes: NOTES };
-    run_table(&table, options, progress)
+    run_table(&TABLE, options, progress)
 }

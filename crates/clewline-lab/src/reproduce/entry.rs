@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clewline_report::render::{
     plot::Plot,
-    table::{Cell, Table},
+    table::{Cell, Column, Table},
 };
 use clewline_unmodified as unmodified;
 
@@ -75,6 +75,9 @@ pub enum Size {
 pub trait Progress {
     /// The next step begins.
     fn step(&self, step: Step<'_>);
+
+    /// A row of the table is finished: it can be shown before the others. Rows come in their order.
+    fn row(&self, _columns: &[Column], _row: &[Cell]) {}
 
     /// The figures of a step that an earlier run has finished, by its number.
     fn kept(&self, _number: usize) -> Option<Vec<Cell>> {
@@ -160,8 +163,8 @@ pub struct Step<'a> {
 pub struct Outcome {
     /// The figures.
     pub table: Table,
-    /// The same, drawn, if the paper draws them.
-    pub plot: Option<Plot>,
+    /// The same, drawn, if the paper draws them: the parts of one figure.
+    pub plots: Vec<Plot>,
 }
 
 /// A note on the times of a debug build.

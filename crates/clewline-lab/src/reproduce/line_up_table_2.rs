@@ -21,6 +21,8 @@ use clewline_report::render::{
     table::{Cell, Column, Table},
 };
 
+use clewline_threads::Explorable;
+
 use clewline_methods::line_up::{
     Cause, Checked, Entry as MatrixEntry, Matrix, Options as CheckOptions, Plan as Drawn, calls, check,
     check_all,
@@ -37,12 +39,12 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// A row of the paper's table. Times are in minutes.
-struct Row {
-    paper: &'static str,
-    class: &'static str,
+pub(super) struct Row {
+    pub(super) paper: &'static str,
+    pub(super) class: &'static str,
     /// Root causes, each with the smallest test that shows it; none for a class that passes.
     causes: &'static [(char, &'static str)],
-    bound: u32,
+    pub(super) bound: u32,
     /// Serial histories of a test: average and maximum.
     histories: (u64, u64),
     /// Phase 1: average time.
@@ -137,10 +139,10 @@ static ROWS: [Row; 18] = [
 
 /// A line of our table.
 #[derive(Clone, Copy)]
-struct Line {
-    row: &'static Row,
+pub(super) struct Line {
+    pub(super) row: &'static Row,
     /// None for the class as it should be.
-    cause: Option<(char, &'static str)>,
+    pub(super) cause: Option<(char, &'static str)>,
     /// Whether the row has the paper's figures. They are of the class with all its root causes, and
     /// are shown once.
     has_figures: bool,
@@ -148,7 +150,7 @@ struct Line {
 
 /// Each row of the paper with its root causes. If the paper has a class with root causes only, the
 /// class without any comes last.
-fn lines() -> Vec<Line> {
+pub(super) fn lines() -> Vec<Line> {
     let has_right = |class: &str| ROWS.iter().any(|it| it.class == class && it.causes.is_empty());
     let lines_of = |(at, row): (usize, &'static Row)| {
         let causes = row.causes.iter().enumerate();
@@ -166,16 +168,16 @@ fn lines() -> Vec<Line> {
 }
 
 /// The extent of a run.
-struct Plan {
-    dimension: usize,
-    samples: u64,
+pub(super) struct Plan {
+    pub(super) dimension: usize,
+    pub(super) samples: u64,
     // For each matrix.
-    executions: u64,
-    time: Duration,
+    pub(super) executions: u64,
+    pub(super) time: Duration,
 }
 
 impl Plan {
-    fn new(size: Size) -> Plan {
+    pub(super) fn new(size: Size) -> Plan {
         match size {
             Size::Full => {
                 Plan { dimension: 3, samples: 100, executions: 20_000_000, time: Duration::from_secs(60) }
@@ -204,7 +206,9 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let mut rows = Vec::with_capacity(lines.len());
     for (number, line) in lines.iter().enumerate() {
         let step = Step { done: number, of: lines.len(), what: line.row.paper };
-        rows.push(figures(progress, step, || cells(line, &plan, options.seed)));
+        let row = figures(progress, step, || cells(line, &plan, options.seed));
+        progress.row(&COLUMNS, &row);
+        rows.push(row);
     }
     let table = Table {
         title: "Line-Up on 13 classes (Burckhardt et al. 2010, Table 2)".to_owned(),
@@ -212,33 +216,38 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
         rows,
         notes: notes(&plan),
     };
-    Outcome { table, plot: None }
+    Outcome { table, plots: Vec::new() }
 }
 
 /// The variant of the class with that root cause; the plain one if there is to be none.
-fn variant(row: &Row, cause: Option<char>) -> Option<(&'static Class, &'static ClassVariant)> {
+pub(super) fn variant(row: &Row, cause: Option<char>) -> Option<(&'static Class, &'static ClassVariant)> {
     let class = CLASSES.iter().find(|it| it.name == row.class)?;
     let variant = class.variants.iter().find(|it| it.flaw.map(|it| it.letter) == cause)?;
     Some((class, variant))
 }
 
-fn options_of(row: &Row, plan: &Plan) -> CheckOptions {
+pub(super) fn options_of(row: &Row, plan: &Plan) -> CheckOptions {
     let mut options =
         CheckOptions { executions_max: plan.executions, time: Some(plan.time), ..CheckOptions::default() };
     options.settings.bounds.set(&PREEMPTIONS, Some(row.bound));
     options
 }
 
-fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measurement {
-    let subject = (variant.build)();
-    let drawn = Drawn {
+/// The random matrices of a subject.
+pub(super) fn drawn(subject: &dyn Explorable, plan: &Plan, seed: u64) -> Drawn {
+    Drawn {
         entries: subject.invocations().into_iter().map(|it| MatrixEntry::new(vec![it])).collect(),
         samples: Some(plan.samples),
         columns: plan.dimension,
         rows: plan.dimension,
         seed,
         ..Drawn::default()
-    };
+    }
+}
+
+fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measurement {
+    let subject = (variant.build)();
+    let drawn = drawn(&*subject, plan, seed);
     let mut measured = Measurement::default();
     let mut visit = |checked: Checked| {
         measured.serial_s.add(checked.elapsed[0].as_secs_f64());
@@ -355,6 +364,9 @@ fn notes(plan: &Plan) -> Vec<String> {
         "The paper's figures for BlockingCollection(Pre) and ConcurrentBag(Pre) are with K and J as well; each root cause stands in one row \
          here, and each of ours is a subject of its own. The paper's classes are in C#, ours in Rust: their methods have fewer or more accesses, \
          and calls take other arguments."
+            .to_owned(),
+        "The paper describes root causes A, B and H to L. Of C to G it says no more than the classes and the smallest tests: their mechanisms are \
+         ours, plausible mistakes in such a class."
             .to_owned(),
         "Five classes the paper has with root causes only: the lines without a class of the paper are ours without any."
             .to_owned(),

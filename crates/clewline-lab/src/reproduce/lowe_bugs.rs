@@ -93,7 +93,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
         rows,
         notes: notes(&plan),
     };
-    Outcome { table, plot: None }
+    Outcome { table, plots: Vec::new() }
 }
 
 fn measure(stress: &Stress, plan: &Plan, seed: u64, step: impl Fn(u64)) -> Measurement {

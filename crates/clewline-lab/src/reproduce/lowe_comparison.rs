@@ -172,7 +172,7 @@ pub(super) fn run(comparison: &Comparison, options: &Options, progress: &dyn Pro
         }
         lines.push(line);
     }
-    Outcome { table: table(comparison, &lines, options.size), plot: Some(plot(comparison, &lines)) }
+    Outcome { table: table(comparison, &lines, options.size), plots: vec![plot(comparison, &lines)] }
 }
 
 fn measure(point: &Point, tester: &Tester, size: Size) -> Measurement {

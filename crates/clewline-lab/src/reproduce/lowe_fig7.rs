@@ -112,7 +112,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
             measured.push(Measurement::of(line.0, workers, &figures));
         }
     }
-    Outcome { table: table(&plan, &measured), plot: Some(plot(&measured)) }
+    Outcome { table: table(&plan, &measured), plots: vec![plot(&measured)] }
 }
 
 fn measure(plan: &Plan, (name, noise): (&'static str, Noise), workers: u32, seed: u64) -> Measurement {

@@ -29,7 +29,12 @@ pub mod ds2_a6;
 pub mod ds2_a7;
 pub mod ds2_a8;
 pub mod ds2_a9;
+pub mod ds2_fig8;
+pub mod ds2_fig9;
+mod ds2_figures;
+pub mod ds2_orders;
 mod entry;
+pub mod line_up_comparisons;
 pub mod line_up_table_2;
 mod lowe;
 pub mod lowe_bugs;
@@ -42,6 +47,7 @@ pub mod lowe_fig7;
 mod monitoring;
 pub mod monitoring_fig1;
 pub mod monitoring_fig2;
+mod recorded;
 mod round_up;
 mod round_up_c;
 pub mod round_up_fig8;
@@ -68,6 +74,10 @@ pub static TABLES: &[Entry] = &[
     ds2_a7::ENTRY,
     ds2_a8::ENTRY,
     ds2_a9::ENTRY,
+    ds2_fig8::ENTRY,
+    ds2_fig9::ENTRY,
+    ds2_orders::ENTRY,
+    line_up_comparisons::ENTRY,
     line_up_table_2::ENTRY,
     lowe_bugs::ENTRY,
     lowe_fig4_map::ENTRY,

@@ -1,9 +1,10 @@
 //! Common parts of the figures of the paper on monitors: its objects, its histories, and a
 //! stopwatch.
 //!
-//! The paper records real threads, half of which produce and half of which consume. Ours are
-//! simulated: the number of processes, and thereby the number of overlapping operations, is the
-//! same, and so is the mix; a monitor does not depend on which process calls what.
+//! The paper records real threads, half of which produce and half of which consume. We do so as
+//! well, on structures of the same kinds ([`recorded`](super::recorded)), and beside them judge
+//! simulated histories: the number of processes is the same, and so is the mix, but about nine of
+//! ten processes are in an operation at any moment, whatever the number of processors.
 
 use std::{hint::black_box, time::Duration};
 
@@ -16,6 +17,7 @@ use clewline_report::render::{
 
 use super::{
     entry::{Options, Progress, Step, caution, figures, time_of},
+    recorded::record,
     stopwatch::Stopwatch,
 };
 
@@ -57,6 +59,26 @@ impl Object {
     }
 }
 
+/// Where a history comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A simulation.
+    Simulated,
+    /// Real threads.
+    Recorded,
+}
+
+impl Source {
+    const ALL: [Source; 2] = [Source::Simulated, Source::Recorded];
+
+    fn name(self) -> &'static str {
+        match self {
+            Source::Simulated => "simulated",
+            Source::Recorded => "recorded",
+        }
+    }
+}
+
 /// The points of all objects at one size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
@@ -67,6 +89,7 @@ pub(super) struct Point {
 /// The time to judge one history.
 pub(super) struct Measurement {
     pub(super) object: &'static str,
+    pub(super) source: Source,
     pub(super) point: Point,
     /// From a history in memory to the verdict; none if no monitor decides it.
     pub(super) verdict: Option<Duration>,
@@ -74,22 +97,29 @@ pub(super) struct Measurement {
     pub(super) witness: Option<Duration>,
 }
 
-/// Judges a history of every object at every point.
+/// Judges a history of every object at every point, from both sources.
 pub(super) fn measure(points: &[Point], options: &Options, progress: &dyn Progress) -> Vec<Measurement> {
-    let of = points.len() * OBJECTS.len();
+    let of = Source::ALL.len() * points.len() * OBJECTS.len();
     let mut measured = Vec::with_capacity(of);
-    for object in &OBJECTS {
-        for &point in points {
+    for source in Source::ALL {
+        for (object, &point) in OBJECTS.iter().flat_map(|it| points.iter().map(move |point| (it, point))) {
             let Point { operations, processes } = point;
-            let what = format!("{} of {operations} operations by {processes} processes", object.spec);
+            let what = format!(
+                "{} of {operations} operations by {processes} processes, {}",
+                object.spec,
+                source.name()
+            );
             let step = Step { done: measured.len(), of, what: &what };
             let figures = figures(progress, step, || {
-                let case = object.history(operations, processes, options.seed);
+                let case = match source {
+                    Source::Simulated => object.history(operations, processes, options.seed),
+                    Source::Recorded => record(object.spec, operations, processes, options.seed),
+                };
                 let time = |want| Cell::of(fastest(&*case, want).map(|it| it.as_secs_f64()));
                 [Want::Verdict, Want::Witness].map(time).into()
             });
             let (verdict, witness) = (time_of(&figures, 0), time_of(&figures, 1));
-            measured.push(Measurement { object: object.spec, point, verdict, witness });
+            measured.push(Measurement { object: object.spec, source, point, verdict, witness });
         }
     }
     measured
@@ -101,7 +131,7 @@ fn fastest(case: &dyn ErasedHistory, want: Want) -> Option<Duration> {
         let problems = case.problems();
         for problem in &problems {
             let ruling = monitor::judge(problem, want, &Budget::unlimited()).ok()?;
-            assert!(matches!(ruling, MonitorVerdict::Holds(_)), "a simulated history is linearizable");
+            assert!(matches!(ruling, MonitorVerdict::Holds(_)), "the histories are linearizable");
             black_box(ruling);
         }
         Some(watch.elapsed())
@@ -113,8 +143,9 @@ fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-pub(super) const COLUMNS: [Column; 7] = [
+pub(super) const COLUMNS: [Column; 8] = [
     Column { key: "object", heading: "object" },
+    Column { key: "histories", heading: "histories" },
     Column { key: "operations", heading: "operations" },
     Column { key: "processes", heading: "processes" },
     Column { key: "ours_ms", heading: "ours, ms" },
@@ -129,6 +160,7 @@ pub(super) fn rows(measured: &[Measurement]) -> Vec<Vec<Cell>> {
         let Point { operations, processes } = it.point;
         vec![
             Cell::Text(it.object.to_owned()),
+            Cell::Text(it.source.name().to_owned()),
             Cell::Count(operations as u64),
             Cell::Count(processes as u64),
             Cell::of(verdict),
@@ -140,11 +172,16 @@ pub(super) fn rows(measured: &[Measurement]) -> Vec<Vec<Cell>> {
     measured.iter().map(row).collect()
 }
 
-/// A line for each object, and a dashed one for judging with a witness.
-pub(super) fn plot(title: &str, label: &str, x: fn(Point) -> usize, measured: &[Measurement]) -> Plot {
+/// For simulated and for recorded histories: a line for each object, and a dashed one for judging
+/// with a witness.
+pub(super) fn plots(title: &str, label: &str, x: fn(Point) -> usize, measured: &[Measurement]) -> Vec<Plot> {
+    Source::ALL.map(|it| plot(&format!("{title}, {}", it.name()), label, x, measured, it)).into()
+}
+
+fn plot(title: &str, label: &str, x: fn(Point) -> usize, measured: &[Measurement], source: Source) -> Plot {
     let series = |(hue, object): (usize, &Object)| {
         let line = |name: String, stroke, time: fn(&Measurement) -> Option<Duration>| {
-            let of_object = measured.iter().filter(|it| it.object == object.spec);
+            let of_object = measured.iter().filter(|it| it.object == object.spec && it.source == source);
             let point = |it: &Measurement| Some((x(it.point) as f64, milliseconds(time(it)?)));
             Series { name, hue, stroke, points: of_object.filter_map(point).collect() }
         };
@@ -169,14 +206,18 @@ pub(super) fn notes(finding: String, measured: &[Measurement]) -> Vec<String> {
             .to_owned(),
         format!(
             "Ours: {} of one thread of this machine, from a history in memory to the verdict, the \
-             fastest of {RUNS_PER_POINT} runs. Histories are simulated and linearizable, their values distinct.",
+             fastest of {RUNS_PER_POINT} runs. Histories are linearizable: simulated, with distinct values; or recorded from real threads, half of \
+             which produce and half consume, on our Michael-Scott queue and Treiber stack, and on a set of 1,000 elements and a priority \
+             queue behind a lock. As many threads as processors are in an operation at once there, and others where they lost their processor.",
             Stopwatch::unit()
         ),
     ];
-    let undecided: Vec<&str> = by_object(measured, |_, times| times.is_empty().then_some(()))
+    let mut undecided: Vec<&str> = Source::ALL
         .into_iter()
+        .flat_map(|it| by_object(measured, it, |_, times| times.is_empty().then_some(())))
         .map(|(object, ())| object)
         .collect();
+    undecided.dedup();
     if !undecided.is_empty() {
         notes.push(format!("No monitor decides these histories: {}.", undecided.join(", ")));
     }
@@ -184,13 +225,27 @@ pub(super) fn notes(finding: String, measured: &[Measurement]) -> Vec<String> {
     notes
 }
 
-/// Applies `summary` to the points of each object and the seconds without witness there.
-pub(super) fn by_object<T>(
+/// What `summary` says of each object, of both kinds of histories: `simulated: set n^1.02, …`.
+pub(super) fn of_both(
     measured: &[Measurement],
+    summary: impl Fn(&str, &[(Point, f64)]) -> Option<String>,
+) -> String {
+    let of_one = |source: Source| {
+        let all = by_object(measured, source, &summary);
+        let all: Vec<String> = all.into_iter().map(|(object, it)| format!("{object} {it}")).collect();
+        format!("{}: {}", source.name(), all.join(", "))
+    };
+    Source::ALL.map(of_one).join("; ")
+}
+
+/// Applies `summary` to the points of each object and the seconds without witness there.
+fn by_object<T>(
+    measured: &[Measurement],
+    source: Source,
     summary: impl Fn(&str, &[(Point, f64)]) -> Option<T>,
 ) -> Vec<(&'static str, T)> {
     let each = |object: &Object| {
-        let of_object = measured.iter().filter(|it| it.object == object.spec);
+        let of_object = measured.iter().filter(|it| it.object == object.spec && it.source == source);
         let times: Vec<(Point, f64)> =
             of_object.filter_map(|it| Some((it.point, it.verdict?.as_secs_f64()))).collect();
         Some((object.spec, summary(object.spec, &times)?))

@@ -32,15 +32,13 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let points: Vec<Point> =
         (1..=10).map(|it| Point { operations: it * step, processes: PROCESSES }).collect();
     let measured = monitoring::measure(&points, options, progress);
-    let powers = monitoring::by_object(&measured, |_, times| {
-        power(times.iter().map(|(point, seconds)| (point.operations as f64, *seconds)))
+    let powers = monitoring::of_both(&measured, |_, times| {
+        let power = power(times.iter().map(|(point, seconds)| (point.operations as f64, *seconds)))?;
+        Some(format!("n^{}", digits(power)))
     });
-    let powers: Vec<String> =
-        powers.iter().map(|(object, it)| format!("{object} n^{}", digits(*it))).collect();
     let finding = format!(
         "The paper: \"All algorithms run in O(n log n) in practice\". Ours: time grows with the number of operations n as \
-         {} (fitted; n log n would be about n^1.08 here).",
-        powers.join(", ")
+         follows (fitted; n log n would be about n^1.08 here). {powers}."
     );
     Outcome {
         table: Table {
@@ -50,12 +48,12 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
             rows: monitoring::rows(&measured),
             notes: monitoring::notes(finding, &measured),
         },
-        plot: Some(monitoring::plot(
+        plots: monitoring::plots(
             "Monitors: time by number of operations, 100 processes",
             "operations",
             |it| it.operations,
             &measured,
-        )),
+        ),
     }
 }
 

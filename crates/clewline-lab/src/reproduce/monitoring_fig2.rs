@@ -27,15 +27,13 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     };
     let points: Vec<Point> = (1..=10).map(|it| Point { operations, processes: 10 * it }).collect();
     let measured = monitoring::measure(&points, options, progress);
-    let ratios = monitoring::by_object(&measured, |_, times| {
+    let ratios = monitoring::of_both(&measured, |_, times| {
         let seconds = || times.iter().map(|it| it.1);
-        Some(seconds().reduce(f64::max)? / seconds().reduce(f64::min)?)
+        Some(digits(seconds().reduce(f64::max)? / seconds().reduce(f64::min)?))
     });
-    let ratios: Vec<String> = ratios.iter().map(|(object, it)| format!("{object} {}", digits(*it))).collect();
     let finding = format!(
         "The paper: \"Number of threads has limited effect on runtime\". Ours: the slowest number of processes takes this \
-         many times as long as the fastest: {}.",
-        ratios.join(", ")
+         many times as long as the fastest. {ratios}."
     );
     Outcome {
         table: Table {
@@ -45,11 +43,11 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
             rows: monitoring::rows(&measured),
             notes: monitoring::notes(finding, &measured),
         },
-        plot: Some(monitoring::plot(
+        plots: monitoring::plots(
             "Monitors: time by number of processes",
             "processes",
             |it| it.processes,
             &measured,
-        )),
+        ),
     }
 }

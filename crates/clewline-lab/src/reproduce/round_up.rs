@@ -12,7 +12,7 @@ use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, time::Duration};
 use super::entry::{Progress, Size, Step, caution, count_of, figures, text_of, time_of};
 use crate::{
     census::{Census, CensusRequest, census},
-    enumeration::{Counting, Counts, Enumeration, EnumerationPlan},
+    enumeration::{Counting, Counts, Enumeration, EnumerationPlan, SerialCalls},
     find::find_explorable,
 };
 use clewline_explore::{Coverage, Diverged, Limit};
@@ -149,9 +149,16 @@ fn counted(row: &Row, counting: Counting, check: &CheckOptions) -> Census {
     let asked = row.asked();
     let readings = asked.readings().expect("factors are read as they are written");
     let golden = golden(row.spec, &asked.matrix);
-    let mut enumeration = Enumeration::new(EnumerationPlan::counting(counting));
+    let mut enumeration = enumeration(&asked.matrix, counting);
     census(&*subject, &*golden, &asked.matrix, &readings, counting, check, &mut enumeration)
         .expect("subjects know the calls of their specification")
+}
+
+/// The paper's enumeration, of a program whose golden model makes the calls of `matrix` one at a
+/// time.
+pub(super) fn enumeration(matrix: &Matrix, counting: Counting) -> Enumeration {
+    let serial = SerialCalls::of(&matrix.initial, &matrix.columns, &matrix.last);
+    Enumeration::among(EnumerationPlan::counting(counting), serial)
 }
 
 /// The figures of a census that the tables show.
@@ -169,6 +176,7 @@ pub(super) fn figures_of(census: &Census) -> Vec<Cell> {
         counts.sequentializations,
         counts.permutations,
         u64::from(census.is_bounded),
+        census.not_enumerated,
     ];
     let times = [census.elapsed[0], census.elapsed[1], census.enumerated];
     let (word, number) = match &census.coverage {
@@ -188,11 +196,11 @@ pub(super) fn figures_of(census: &Census) -> Vec<Cell> {
 pub(super) fn census_of(figures: &[Cell]) -> Census {
     let count = |place| count_of(figures, place);
     let time = |place| time_of(figures, place).unwrap_or_default();
-    let coverage = match text_of(figures, 14).as_deref() {
+    let coverage = match text_of(figures, 15).as_deref() {
         Some("all") => Coverage::Exhausted,
-        Some("cut") => Coverage::Limited(Limit::Cut(count(15))),
+        Some("cut") => Coverage::Limited(Limit::Cut(count(16))),
         Some("diverged") => {
-            let step = count(15) as usize;
+            let step = count(16) as usize;
             let (expected, found) = (Vec::new(), Vec::new());
             Coverage::Limited(Limit::Diverged(Box::new(Diverged {
                 step,
@@ -210,13 +218,15 @@ pub(super) fn census_of(figures: &[Cell]) -> Census {
         not_linearizable: count(3),
         not_relaxed: count(4),
         not_displaced: count(5),
+        not_enumerated: count(10),
         broken: count(6),
-        unknown: text_of(figures, 13),
+        unknown: text_of(figures, 14),
         counts: Counts { sequentializations: count(7), permutations: count(8), ..Counts::default() },
         coverage,
         is_bounded: count(9) != 0,
-        elapsed: [time(10), time(11)],
-        enumerated: time(12),
+        elapsed: [time(11), time(12)],
+        enumerated: time(13),
+        first_not_enumerated: None,
     }
 }
 
@@ -315,6 +325,7 @@ pub(super) fn quasi_table(
     let mut columns = COLUMNS.to_vec();
     columns.extend([
         Column { key: "ours_buggy_displacement", heading: "by displacement" },
+        Column { key: "ours_buggy_enumeration", heading: "by enumeration" },
         Column { key: "paper_permutations", heading: "permutations, paper" },
         Column { key: "ours_permutations", heading: "ours" },
         Column { key: "paper_per", heading: "per sequentialization, paper" },
@@ -330,6 +341,7 @@ pub(super) fn quasi_table(
         let mut cells = cells(row, census, census.not_relaxed);
         cells.extend([
             Cell::Count(census.not_displaced),
+            Cell::Count(census.not_enumerated),
             Cell::Count(row.paper.tried),
             Cell::Count(census.counts.permutations),
             whole(row.paper.tried, theirs),
@@ -345,9 +357,16 @@ pub(super) fn quasi_table(
     all_notes.push(
         "Buggy: histories that the relaxed specification does not allow. By displacement: those without two orders in which those that take \
          out differ by at most the factor among each other, and those that put in by nothing. Nothing ties the two classes to each other, so \
-         that a call that finds nothing may be early: this reading sees less of bugs, and none of those of stacks and priority queues, which the \
-         paper finds because it knows only orders that its test program could have made. Where a call finds nothing, and so something is left, an \
-         additional call may take that out.",
+         that a call that finds nothing may be early: this reading sees less of bugs, and none of those of stacks and priority queues. Where a \
+         call finds nothing, and so something is left, an additional call may take that out.",
+    );
+    all_notes.push(
+        "By enumeration: those for which the paper's own decision finds nothing, with its algorithms corrected: no permutation of a \
+         sequentialization, one class permuted at a time by at most the factor, is among the serial histories that the calls of the program have \
+         on the golden model. `clewline explore SUBJECT --quasi add=K,remove=K --matrix … --judge enumeration` runs it. Where displacement sees \
+         nothing and the paper finds bugs (Quasi Stack b1 and b2, Quasi Priority Queue b2), this is the reading that the paper must mean: a \
+         class stays in the places that it has in the sequentialization, so that calls that put in and calls that take out remain tied to each other. \
+         Sequentializations are all of them; the paper's algorithm has the same where two calls overlap at most, as here.",
     );
     all_notes.push(
         "Phase 2: time to explore and to judge every distinct history, in both readings, by search; and beside it the time of the \

@@ -5,12 +5,12 @@ use std::{collections::HashMap, ffi::OsString, time::Instant};
 
 use super::{
     entry::{Compiled, Options, Outcome, Progress, Step, try_figures},
-    round_up::{Row, census_of, check_options, figures_of, golden_histories},
+    round_up::{Row, census_of, check_options, enumeration, figures_of, golden_histories},
     round_up_table_2, round_up_table_3, round_up_table_5,
 };
 use crate::{
     census::{Census, CensusRequest, census_of_program},
-    enumeration::{Counting, Enumeration, EnumerationPlan},
+    enumeration::Counting,
 };
 use clewline_methods::line_up::Options as CheckOptions;
 use clewline_unmodified::{Compiler, Error, Program, Runtime, Sources};
@@ -63,7 +63,7 @@ fn run(
             }
             let asked =
                 CensusRequest { executions_max: check.executions_max, time: check.time, ..row.asked() };
-            let mut enumeration = Enumeration::new(EnumerationPlan::counting(Counting::Distinct));
+            let mut enumeration = enumeration(&asked.matrix, Counting::Distinct);
             let counted = census_of_program(&programs[row.subject], &asked, &mut enumeration)?;
             let begun = Instant::now();
             let serial_histories = golden_histories(row, &check);

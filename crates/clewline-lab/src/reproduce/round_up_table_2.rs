@@ -81,5 +81,5 @@ pub(super) fn outcome(measured: &[(&Row, Census)], check: &CheckOptions) -> Outc
          takes out after them.",
     ];
     let title = "Linearizability of concurrent structures (Zhang et al. 2013, Table II)".to_owned();
-    Outcome { table: Table { title, columns, rows, notes: notes(&own, check) }, plot: None }
+    Outcome { table: Table { title, columns, rows, notes: notes(&own, check) }, plots: Vec::new() }
 }

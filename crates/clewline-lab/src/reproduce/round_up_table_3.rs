@@ -59,5 +59,8 @@ pub(super) fn outcome(measured: &[(&Row, Census)], check: &CheckOptions) -> Outc
          and Quasi Priority Queue b2 (12, ours 28) do not suit 8 calls.",
         "What the paper calls Quasi Stack b3 here it calls Quasi Stack elsewhere.",
     ];
-    Outcome { table: quasi_table(title, measured, SEQUENTIALIZATIONS.into_iter(), &own, check), plot: None }
+    Outcome {
+        table: quasi_table(title, measured, SEQUENTIALIZATIONS.into_iter(), &own, check),
+        plots: Vec::new(),
+    }
 }

@@ -85,5 +85,5 @@ pub(super) fn outcome(measured: &[(&Row, Census)], check: &CheckOptions) -> Outc
          without which its bug cannot show. The repaired k-stack holds.",
     ];
     let theirs = ROWS.iter().map(|it| 2 * it.paper.histories - 1);
-    Outcome { table: quasi_table(title, measured, theirs, &own, check), plot: None }
+    Outcome { table: quasi_table(title, measured, theirs, &own, check), plots: Vec::new() }
 }

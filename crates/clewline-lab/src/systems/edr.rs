@@ -3,6 +3,10 @@
 //! As [`dr`](super::dr), but a write is acknowledged as soon as one replica has it, and a read
 //! returns at once. A replica that lags behind returns a value that was overwritten long before.
 //!
+//! The paper's text also has values from thin air; in its code, replicas would make them up in
+//! messages that are never sent. In the variant with them, a replica other than the leader may
+//! return a value that no client wrote.
+//!
 //! Waiting for all replicas is not enough: during a write one read may return the new value from
 //! one replica, and the next read the old value from another. In the repaired variant the leader
 //! serves all reads.
@@ -43,6 +47,12 @@ pub const ENTRY: System = System {
             flaw: Some(Symptom::Violated),
             ..THREE
         },
+        Variant {
+            name: "thin-air",
+            about: "as published, and a replica that is not the leader may return a value from thin air",
+            flaw: Some(Symptom::Violated),
+            ..THREE
+        },
         Variant { name: "repaired", about: "reads are served by the leader", ..THREE },
     ],
     harness: |variant, actors, usage| visit(variant, actors, usage),
@@ -57,6 +67,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
         policy: match variant {
             "" => Policy { acks: 1, reads: Reads::Anywhere },
             "waits-for-all" => Policy { acks: agents - 1, reads: Reads::Anywhere },
+            "thin-air" => Policy { acks: 1, reads: Reads::FromThinAir },
             _ => Policy { acks: 1, reads: Reads::AtTheLeader },
         },
     })
@@ -92,7 +103,12 @@ struct Policy {
 enum Reads {
     Anywhere,
     AtTheLeader,
+    // As `Anywhere`, but replicas other than the leader may make a value up.
+    FromThinAir,
 }
+
+// A value that no client writes.
+const THIN_AIR: i64 = -1;
 
 const LEADER: ActorId = ActorId::new(0);
 
@@ -135,9 +151,11 @@ impl Actor for Agent {
                     context.send(ticket.client, Message::WriteAck(ticket.n));
                 }
             }
-            Message::Read(asker) if leads || self.policy.reads == Reads::Anywhere => {
+            Message::Read(asker) if leads || self.policy.reads != Reads::AtTheLeader => {
                 let ticket = asker.ticket(from);
-                context.send(ticket.client, Message::ReadAck(ticket.n, self.value));
+                let is_made_up = !leads && self.policy.reads == Reads::FromThinAir && context.choose(2) == 1;
+                let value = if is_made_up { Value::from(THIN_AIR) } else { self.value };
+                context.send(ticket.client, Message::ReadAck(ticket.n, value));
             }
             Message::Read(asker) => {
                 context.send(LEADER, Message::Read(Asker::Actor(asker.ticket(from))));

@@ -9,7 +9,7 @@ use clewline_actors::{
     Rules, Scenario, Search, Verdicts, explore_states,
 };
 use clewline_core::{Codec, Value};
-use clewline_methods::actors::HarnessFile;
+use clewline_methods::actors::{self, HarnessFile, Options};
 use clewline_specs::map;
 use clewline_testing::pick;
 
@@ -18,7 +18,8 @@ use self::{
     states::{StateCounts, Until, count},
 };
 use super::{
-    FoundSystem, ReadsAndWrites, SYSTEMS, Shape, Symptom, SystemVisitor, find_system, sha1::sha1, systems,
+    FoundSystem, NamedSystem, ReadsAndWrites, SYSTEMS, Shape, Symptom, SystemVisitor, find_system,
+    sha1::sha1, systems,
 };
 
 /// Explores every order of everything.
@@ -344,4 +345,14 @@ fn digests_are_those_of_the_standard() {
     let hex = |text: &str| sha1(text).iter().map(|it| format!("{it:02x}")).collect::<String>();
     assert_eq!(hex("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
     assert_eq!(hex(""), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+}
+
+#[test]
+fn values_come_from_thin_air_without_any_write() {
+    for (name, violated) in [("edr", false), ("edr:thin-air", true)] {
+        let named = NamedSystem::new(find_system(name).unwrap(), "2r".parse().unwrap());
+        let options = Options::default();
+        let (metrics, _) = actors::count(&named.harness(&options).unwrap(), &options).unwrap();
+        assert_eq!(0 < metrics.violated, violated, "{name}: {metrics:?}");
+    }
 }

@@ -6,7 +6,7 @@ use clewline_check::relaxed::Relaxation;
 use clewline_core::{Budget, ErasedHistory, Problem, Random, Reason};
 use clewline_lab::enumeration::{
     Counts, Duplicates, Enumeration, EnumerationPlan, PermutationChoice, QuasiPermutations,
-    SequentializationChoice, SerialHistories, StopAt,
+    SequentializationChoice, SerialCalls, SerialHistories, StopAt,
 };
 use clewline_testing::pick;
 
@@ -160,6 +160,27 @@ fn serial_histories_of_a_golden_model_are_what_is_legal() {
             assert_eq!(enumeration.judge(problem, &relaxation, &Budget::unlimited()), Ok(holds));
         }
     }
+}
+
+#[test]
+fn orders_that_the_program_cannot_make_are_not_legal() {
+    let texts = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let columns = [texts(&["push(2)", "pop"]), texts(&["pop"])];
+    let serial = SerialCalls::of(&texts(&["push(1)"]), &columns, &[]);
+    // Two of the three interleavings have the same calls in the same order.
+    assert_eq!((serial.len(), serial.is_empty()), (2, false));
+    let case = drawn("stack", "A: |push 1| |push 2| |pop → 1| |pop → 2|");
+    let problem = &case.problems()[0];
+    for (factor, holds) in [(0, false), (1, true)] {
+        let factors = relaxation(problem, &format!("push={factor},pop={factor}"));
+        let mut among = Enumeration::among(EnumerationPlan::PAPER, serial.clone());
+        assert_eq!(among.judge(problem, &factors, &Budget::unlimited()), Ok(holds), "{factor}");
+    }
+    // Nothing ties pushes to pops in the definition: `pop → 1` may come first. No serial history
+    // of this program has that, and pops stay behind pushes.
+    let factors = relaxation(problem, "push=0,pop=0");
+    let mut free = Enumeration::new(EnumerationPlan::ORACLE);
+    assert_eq!(free.judge(problem, &factors, &Budget::unlimited()), Ok(true));
 }
 
 fn sequentializations(case: &dyn ErasedHistory, sequentialization_choice: SequentializationChoice) -> u64 {

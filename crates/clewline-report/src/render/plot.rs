@@ -1,4 +1,4 @@
-//! Line plots as SVG: axes, ticks, lines with their points, a legend.
+//! Plots as SVG: axes, ticks, lines with their points or groups of bars, a legend.
 //!
 //! A plot is self-contained: no script, no font to load, no background, and colours that most
 //! people can distinguish on white and on black (M. Okabe and K. Ito, "Color universal design",
@@ -39,6 +39,8 @@ pub enum Scale {
     Logarithmic,
     /// By their ratio, with ticks at powers of two.
     Binary,
+    /// Groups with these names, each as wide as the difference of 1, from 0 on.
+    Names(&'static [&'static str]),
 }
 
 /// A line of a plot.
@@ -65,6 +67,8 @@ pub enum Stroke {
     Points,
     /// Thin and grey, and without its points: a reference for others.
     Guide,
+    /// A bar from the bottom to each point.
+    Bars,
 }
 
 const HEIGHT: f64 = 440.0;
@@ -87,63 +91,49 @@ text { font: 13px system-ui, sans-serif; fill: #404040 }
 .title { font-size: 16px; font-weight: 600 }
 .axis { stroke: #808080; fill: none }
 .grid { stroke: #808080; stroke-opacity: 0.25; fill: none }
+.bar { stroke-width: 5; fill: none }
 .line { stroke-width: 2; fill: none; stroke-linejoin: round }
 @media (prefers-color-scheme: dark) { text { fill: #d0d0d0 } }
 ";
 
-/// The plot as an SVG file.
+/// The plots as one SVG file, one below the other.
 #[must_use]
-pub fn svg(plot: &Plot) -> String {
-    let x = Ruler::new(plot.x.scale, plot.values(|it| it.0), LEFT, RIGHT);
-    let y = Ruler::new(plot.y.scale, plot.values(|it| it.1), BOTTOM, TOP);
-    let longest = plot.series.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
-    let names_end = RIGHT + 64.0 + LETTER * longest as f64;
-    let title_end = LEFT + TITLE_LETTER * plot.title.chars().count() as f64;
-    let width = names_end.max(title_end).ceil();
+pub fn svg(plots: &[Plot]) -> String {
+    let width = plots.iter().map(width).fold(0.0, f64::max);
+    let height = HEIGHT * plots.len() as f64;
+    let title = plots.first().map_or("", |it| it.title.as_str());
     let mut page = Page::default();
     page.add(&format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" width=\"{width}\" \
-         height=\"{HEIGHT}\" role=\"img\">\n<title>{title}</title>\n<style>\n{STYLE}</style>",
-        title = escaped(&plot.title)
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\" role=\"img\">\n<title>{title}</title>\n<style>\n{STYLE}</style>",
+        title = escaped(title)
     ));
-    page.text(LEFT, 26.0, "class=\"title\"", &plot.title);
-    for tick in x.ticks() {
-        let at = x.place(tick.value);
-        page.line("grid", (at, TOP), (at, BOTTOM));
-        page.text(at, BOTTOM + 20.0, "text-anchor=\"middle\"", &tick.label);
-    }
-    for tick in y.ticks() {
-        let at = y.place(tick.value);
-        page.line("grid", (LEFT, at), (RIGHT, at));
-        page.text(LEFT - 8.0, at + 4.5, "text-anchor=\"end\"", &tick.label);
-    }
-    page.line("axis", (LEFT, BOTTOM), (RIGHT, BOTTOM));
-    page.line("axis", (LEFT, BOTTOM), (LEFT, TOP));
-    page.text((LEFT + RIGHT) / 2.0, BOTTOM + 48.0, "text-anchor=\"middle\"", &plot.x.label);
-    page.text(LEFT, TOP - 12.0, "", &plot.y.label);
-    for series in &plot.series {
-        let points: Vec<(f64, f64)> = series
-            .points
-            .iter()
-            .filter(|it| x.holds(it.0) && y.holds(it.1))
-            .map(|it| (x.place(it.0), y.place(it.1)))
-            .collect();
-        page.series(series, &points);
-    }
-    for (row, series) in by_last(&plot.series).into_iter().enumerate() {
-        let at = TOP + 8.0 + 22.0 * row as f64;
-        let ends = [(RIGHT + 24.0, at), (RIGHT + 52.0, at)];
-        let middle = [(RIGHT + 38.0, at)];
-        page.series(series, if series.stroke == Stroke::Points { &middle } else { &ends });
-        page.text(RIGHT + 60.0, at + 4.5, "", &series.name);
+    for (place, plot) in plots.iter().enumerate() {
+        if 0 < place {
+            page.add(&format!("<g transform=\"translate(0 {})\">", HEIGHT * place as f64));
+        }
+        page.plot(plot);
+        if 0 < place {
+            page.add("</g>");
+        }
     }
     page.add("</svg>");
     page.0
 }
 
-/// The series with points, by their last values, highest first.
+fn width(plot: &Plot) -> f64 {
+    let longest = plot.series.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    let names_end = RIGHT + 64.0 + LETTER * longest as f64;
+    let title_end = LEFT + TITLE_LETTER * plot.title.chars().count() as f64;
+    names_end.max(title_end).ceil()
+}
+
+/// The series with points, by their last values, highest first; bars from left to right.
 fn by_last(series: &[Series]) -> Vec<&Series> {
     let mut series: Vec<&Series> = series.iter().filter(|it| !it.points.is_empty()).collect();
+    if series.iter().any(|it| it.stroke == Stroke::Bars) {
+        return series;
+    }
     let last = |it: &Series| it.points.last().map_or(0.0, |it| it.1);
     series.sort_by(|a, b| last(b).total_cmp(&last(a)));
     series
@@ -180,6 +170,7 @@ impl Ruler {
             Some((least, greatest)) => Some((least.min(it), greatest.max(it))),
         });
         match (scale, ends) {
+            (Scale::Names(names), _) => ruler.greatest = names.len().max(1) as f64,
             (_, None) => (),
             (Scale::Linear, Some((_, greatest))) => {
                 // Up to the next tick.
@@ -198,13 +189,14 @@ impl Ruler {
     fn holds(&self, value: f64) -> bool {
         match self.scale {
             Scale::Linear => value.is_finite() && 0.0 <= value,
+            Scale::Names(names) => (0.0..=names.len() as f64).contains(&value),
             Scale::Logarithmic | Scale::Binary => value.is_finite() && 0.0 < value,
         }
     }
 
     fn measure(&self, value: f64) -> f64 {
         match self.scale {
-            Scale::Linear => value,
+            Scale::Linear | Scale::Names(_) => value,
             Scale::Logarithmic => value.log10(),
             Scale::Binary => value.log2(),
         }
@@ -225,6 +217,11 @@ impl Ruler {
 
     fn ticks(&self) -> Vec<Tick> {
         match self.scale {
+            Scale::Names(names) => {
+                let tick =
+                    |(at, name): (usize, &&str)| Tick { value: at as f64 + 0.5, label: (*name).to_owned() };
+                names.iter().enumerate().map(tick).collect()
+            }
             Scale::Linear => {
                 let step = self.step(self.greatest);
                 let decimals = (-step.log10().floor()).max(0.0) as usize;
@@ -284,6 +281,59 @@ impl Page {
         self.add(&format!("<text x=\"{x:.1}\" y=\"{y:.1}\"{space}{attributes}>{}</text>", escaped(text)));
     }
 
+    fn plot(&mut self, plot: &Plot) {
+        let x = Ruler::new(plot.x.scale, plot.values(|it| it.0), LEFT, RIGHT);
+        let y = Ruler::new(plot.y.scale, plot.values(|it| it.1), BOTTOM, TOP);
+        self.text(LEFT, 26.0, "class=\"title\"", &plot.title);
+        for tick in x.ticks() {
+            let at = x.place(tick.value);
+            if !matches!(plot.x.scale, Scale::Names(_)) {
+                self.line("grid", (at, TOP), (at, BOTTOM));
+            }
+            self.text(at, BOTTOM + 20.0, "text-anchor=\"middle\"", &tick.label);
+        }
+        for tick in y.ticks() {
+            let at = y.place(tick.value);
+            self.line("grid", (LEFT, at), (RIGHT, at));
+            self.text(LEFT - 8.0, at + 4.5, "text-anchor=\"end\"", &tick.label);
+        }
+        self.line("axis", (LEFT, BOTTOM), (RIGHT, BOTTOM));
+        self.line("axis", (LEFT, BOTTOM), (LEFT, TOP));
+        self.text((LEFT + RIGHT) / 2.0, BOTTOM + 48.0, "text-anchor=\"middle\"", &plot.x.label);
+        self.text(LEFT, TOP - 12.0, "", &plot.y.label);
+        for series in &plot.series {
+            let points: Vec<(f64, f64)> = series
+                .points
+                .iter()
+                .filter(|it| x.holds(it.0) && y.holds(it.1))
+                .map(|it| (x.place(it.0), y.place(it.1)))
+                .collect();
+            self.series(series, &points, BOTTOM);
+        }
+        for (row, series) in by_last(&plot.series).into_iter().enumerate() {
+            let at = TOP + 8.0 + 22.0 * row as f64;
+            let points = match series.stroke {
+                Stroke::Points => vec![(RIGHT + 38.0, at)],
+                Stroke::Bars => vec![(RIGHT + 38.0, at - 6.0)],
+                Stroke::Solid | Stroke::Dashed | Stroke::Guide => {
+                    vec![(RIGHT + 24.0, at), (RIGHT + 52.0, at)]
+                }
+            };
+            self.series(series, &points, at + 6.0);
+            self.text(RIGHT + 60.0, at + 4.5, "", &series.name);
+        }
+    }
+
+    fn bars(&mut self, colour: &str, points: &[(f64, f64)], bottom: f64) {
+        for (x, y) in points {
+            // A bar of the least value is still seen.
+            let top = y.min(bottom - 1.0);
+            self.add(&format!(
+                "<path class=\"bar\" stroke=\"{colour}\" d=\"M{x:.1} {bottom:.1}V{top:.1}\"/>"
+            ));
+        }
+    }
+
     fn crosses(&mut self, colour: &str, points: &[(f64, f64)]) {
         for (x, y) in points {
             let (left, top) = (x - 4.0, y - 4.0);
@@ -293,12 +343,13 @@ impl Page {
         }
     }
 
-    fn series(&mut self, series: &Series, points: &[(f64, f64)]) {
+    fn series(&mut self, series: &Series, points: &[(f64, f64)], bottom: f64) {
         let colour = HUES[series.hue % HUES.len()];
         let dash = match series.stroke {
             Stroke::Solid => "",
             Stroke::Dashed => " stroke-dasharray=\"6 4\"",
             Stroke::Points => return self.crosses(colour, points),
+            Stroke::Bars => return self.bars(colour, points, bottom),
             Stroke::Guide => {
                 if let [from, .., to] = points {
                     self.line("axis", *from, *to);
@@ -383,8 +434,10 @@ mod tests {
 
     #[test]
     fn a_plot_is_well_formed() {
-        for scale in [Scale::Linear, Scale::Logarithmic, Scale::Binary] {
-            let text = svg(&example(scale));
+        for scale in
+            [Scale::Linear, Scale::Logarithmic, Scale::Binary, Scale::Names(&["one", "two", "three"])]
+        {
+            let text = svg(&[example(scale)]);
             let mut reader = quick_xml::Reader::from_str(&text);
             let mut depth = 0;
             loop {
@@ -403,14 +456,14 @@ mod tests {
     #[test]
     fn points_that_an_axis_cannot_hold_are_left_out() {
         // Two lines of two points each, once drawn and once in the legend.
-        assert_eq!(svg(&example(Scale::Linear)).matches("<circle").count(), 8);
+        assert_eq!(svg(&[example(Scale::Linear)]).matches("<circle").count(), 8);
     }
 
     #[test]
     fn the_legend_follows_the_ends_of_the_lines() {
         let mut plot = example(Scale::Linear);
         plot.series[1].points.truncate(2);
-        let text = svg(&plot);
+        let text = svg(&[plot]);
         let place = |name: &str| text.find(&format!(">{name}</text>"));
         assert!(place("high") < place("low"));
         assert_eq!(place("none"), None);
@@ -419,6 +472,28 @@ mod tests {
     #[test]
     fn a_plot_of_nothing_has_axes() {
         let plot = Plot { series: Vec::new(), ..example(Scale::Logarithmic) };
-        assert!(svg(&plot).contains("operations</text>"));
+        assert!(svg(&[plot]).contains("operations</text>"));
+    }
+
+    #[test]
+    fn bars_stand_in_named_groups_in_their_order() {
+        let mut plot = example(Scale::Linear);
+        plot.x.scale = Scale::Names(&["first", "second"]);
+        plot.series.iter_mut().for_each(|it| it.stroke = Stroke::Bars);
+        plot.series[0].points = vec![(0.5, 1.0), (1.5, 2.0)];
+        let text = svg(&[plot]);
+        // One bar of `high` is beyond the last group; two bars are of the legend.
+        assert_eq!(text.matches("class=\"bar\"").count(), 2 + 2 + 2);
+        let place = |name: &str| text.find(&format!(">{name}</text>"));
+        assert!(place("first").is_some() && place("first") < place("second"));
+        assert!(place("low") < place("high"));
+    }
+
+    #[test]
+    fn plots_stand_below_each_other() {
+        let text = svg(&[example(Scale::Linear), example(Scale::Logarithmic)]);
+        assert_eq!(text.matches("class=\"title\"").count(), 2);
+        assert!(text.contains(&format!("<g transform=\"translate(0 {HEIGHT})\">")));
+        assert!(text.contains(&format!("height=\"{}\"", 2.0 * HEIGHT)));
     }
 }

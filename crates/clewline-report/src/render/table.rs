@@ -175,6 +175,16 @@ pub fn csv(table: &Table) -> String {
     text
 }
 
+/// The first row in one line, each figure after its heading: `subject lazy, PB 2, pass 100`.
+#[must_use]
+pub fn line(table: &Table) -> String {
+    let row = table.rows.first().map_or(&[][..], Vec::as_slice);
+    let given = table.columns.iter().zip(row).filter(|it| *it.1 != Cell::Missing);
+    let words: Vec<String> =
+        given.map(|(column, cell)| format!("{} {}", column.heading, cell.text())).collect();
+    words.join(", ")
+}
+
 /// The table for programs: one JSON object a row, on one line, that begins with `"table": name`.
 #[must_use]
 pub fn json(table: &Table, name: &str) -> String {

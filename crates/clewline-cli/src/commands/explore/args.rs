@@ -121,6 +121,12 @@ pub(in crate::commands) struct Args {
     #[arg(long, value_name = "READING", requires = "quasi")]
     pub(super) reading: Option<String>,
 
+    /// How quasi-linearizability is decided: by search, or by enumeration as in Round-Up's paper:
+    /// permutations of sequentializations are looked up among the serial histories of the calls
+    /// (slow; needs --matrix)
+    #[arg(long, value_name = "search|enumeration", default_value = "search", value_parser = ["search", "enumeration"])]
+    pub(super) judge: String,
+
     /// Allow matrices with unequal numbers of insertions and removals, for --reading displacement
     #[arg(long, value_name = "forbid|allow", default_value = "forbid", value_parser = ["forbid", "allow"])]
     pub(super) ill_formed: String,
@@ -239,6 +245,8 @@ Examples:
   clewline explore ms-queue --threads 2 --operations 2 --scheduler dpor
   clewline explore treiber-stack --auto 2 --calls \"push(1), pop\"
   clewline explore quasi-queue --quasi deq=?
+  clewline explore quasi-queue:b1 --quasi enq=2,deq=2 --matrix \"enq(3) deq | enq(4) deq\" --initial \"enq(1) enq(2)\" \\
+    --final \"deq deq\" --judge enumeration
   clewline explore manual-reset-event:pre --html report.html
 
 Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";

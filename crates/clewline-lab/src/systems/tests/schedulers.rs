@@ -1,6 +1,8 @@
 //! Message schedulers on DS2's systems: the sound ones find all histories, and those that follow
 //! the rules as published give the figures of the paper's tables.
 
+use std::collections::BTreeSet;
+
 use clewline_actors::{
     ActorSystem, AnyActor, CallOf, Clients, Execution, Faults, Harness, Histories, HistoryId, HistoryVerdict,
     Keyed, RefutedIndependence, ReturnOf, Rules, SameReceiver, Scenario, Snapshots, Statistics, Verdicts,
@@ -410,6 +412,30 @@ fn the_rules_as_published_give_the_papers_tables() {
     check_published("adr", "2r+1w", Snapshots::Sound, &row(a6));
     let a10 = (Published::Exhaustive, (18396, 0, 165, 17));
     check_published("open-chord", "2r+1w", Snapshots::Sound, &[a10]);
+}
+
+#[test]
+fn delays_change_the_order_of_schedules_and_leave_none_out() {
+    let a6 = [(Published::DelayBounded, (1680, 887, 148, 0))];
+    check_published("adr", "2r+1w", Snapshots::Sound, &a6);
+    // Where the search is cut, other delays have shown other histories.
+    let cut = |published, seed| {
+        let settings = Settings { schedules: 200, seed, ..Settings::default() };
+        look("adr", "2r+1w", SchedulerKind::Published(published, Snapshots::Sound), settings).unique
+    };
+    let seen: BTreeSet<usize> = (1..20).map(|seed| cut(Published::DelayBounded, seed)).collect();
+    assert!(1 < seen.len(), "{seen:?}");
+}
+
+#[test]
+fn liviola_sees_the_key_of_a_read_through_paxos() {
+    // All are cut, as in the paper: there are as many as the limit allows.
+    let settings = Settings { schedules: 2_000, ..Settings::default() };
+    let by = SchedulerKind::Published(Published::LiViola, Snapshots::Sound);
+    let seen = look("paxos", "2r+1w", by, settings);
+    assert_eq!((seen.schedules, seen.incomplete, seen.unique_violated), (2_000, 0, 0));
+    // Without it, 150 schedules would be all, and have 2 histories.
+    assert!(4 <= seen.unique, "{}", seen.unique);
 }
 
 #[test]
