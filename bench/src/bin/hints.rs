@@ -13,7 +13,7 @@ use clewline_core::{
     Value, Values,
 };
 
-const CONFIGURATIONS_MAX: u64 = 5_000_000;
+const CONFIGURATIONS_MAX: u64 = 300_000;
 
 fn main() {
     println!("| operations | open at a time | no hints | right hints | random hints |");

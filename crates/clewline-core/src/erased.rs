@@ -160,8 +160,8 @@ pub trait ErasedSpec: Send + Sync {
     /// See [`Codec::name`].
     fn name(&self) -> Option<String>;
 
-    /// Why the last history that was [generated](Self::generate) does not count, if it does not: see
-    /// [`Specification::fault`].
+    /// Why the last history that was [generated](Self::generate) does not count, if it does not:
+    /// see [`Specification::fault`].
     fn fault(&self) -> Option<String>;
 }
 

@@ -6,7 +6,9 @@
 
 mod automaton;
 mod debug_prefix;
+mod hints;
 mod interrupt;
+mod parts;
 mod retain;
 mod start;
 
@@ -219,25 +221,6 @@ impl<'a> Problem<'a> {
         self.typed.kind().filter(|_| self.start.is_none())
     }
 
-    /// The same operations, with hints in which order they took effect, by the ids of the history.
-    #[must_use]
-    pub fn with_order_hints(self, hints: &Arc<[Option<i64>]>) -> Problem<'a> {
-        Problem { hints: Some(Arc::clone(hints)), ..self }
-    }
-
-    /// Whether there are hints in which order operations took effect.
-    #[must_use]
-    pub fn has_order_hints(&self) -> bool {
-        self.hints.is_some()
-    }
-
-    /// When the operation at `position` took effect, as its source says: smaller is earlier. A search
-    /// tries operations in this order first, and believes nothing.
-    #[must_use]
-    pub fn order_hint(&self, position: usize) -> Option<i64> {
-        *self.hints.as_ref()?.get(self.operations[position].index())?
-    }
-
     /// Why the specification could not be evaluated, if that has happened: see
     /// [`Specification::fault`].
     #[must_use]
@@ -308,46 +291,6 @@ impl<'a> Problem<'a> {
         self.typed.shown(id).method
     }
 
-    /// The independent parts of this problem, in the order of their first operations: the keys of a
-    /// map.
-    ///
-    /// Each part is an object of its own, so the whole is linearizable if and only if each part is.
-    #[must_use]
-    pub fn into_parts(self) -> Vec<Problem<'a>> {
-        let mut numbers: FxHashMap<u64, u32> = FxHashMap::default();
-        let mut part_of: Vec<u32> = Vec::with_capacity(self.len());
-        for &id in &self.operations {
-            let Some(part) = self.typed.part(id) else { return vec![self] };
-            let fresh = numbers.len() as u32;
-            part_of.push(*numbers.entry(part).or_insert(fresh));
-        }
-        if numbers.len() <= 1 {
-            return vec![self];
-        }
-        let mut sizes = vec![0; numbers.len()];
-        part_of.iter().for_each(|&it| sizes[it as usize] += 1);
-        let mut parts: Vec<Problem<'a>> = Vec::with_capacity(sizes.len());
-        for size in sizes {
-            parts.push(Problem {
-                typed: Arc::clone(&self.typed),
-                operations: Vec::with_capacity(size),
-                spans: Vec::with_capacity(size),
-                retained: Vec::new(),
-                start: self.start.clone(),
-                hints: self.hints.clone(),
-            });
-        }
-        for (at, &part) in part_of.iter().enumerate() {
-            let part = &mut parts[part as usize];
-            part.operations.push(self.operations[at]);
-            part.spans.push(self.spans[at]);
-            if !self.retained.is_empty() {
-                part.retained.push(self.retained[at]);
-            }
-        }
-        parts
-    }
-
     /// A weaker problem, which retains less of its operations. Forgetting is always sound: if the
     /// weaker problem is violated, so is this one. Dropping operations is sound only as far as
     /// their [`Footprint`] permits.
@@ -387,29 +330,6 @@ impl<'a> Problem<'a> {
         let operations = self.operations[positions].to_vec();
         let (start, hints) = (self.start.clone(), self.hints.clone());
         Problem { typed: Arc::clone(&self.typed), operations, spans, retained, start, hints }
-    }
-
-    /// Merges the witnesses of the parts of one history into one order that respects real time.
-    ///
-    /// The linearization point of each operation is the latest call up to it in its part's order,
-    /// which lies between its own call and return. Sorting by that point preserves the order of
-    /// every part and the real-time order.
-    #[must_use]
-    pub fn merge_witnesses(parts: &[Problem<'_>], witnesses: Vec<Witness>) -> Witness {
-        if let [_] = parts {
-            return witnesses.into_iter().next().unwrap_or_default();
-        }
-        let mut moments: Vec<(u32, u32, OperationId)> = Vec::new();
-        for (part, witness) in parts.iter().zip(witnesses) {
-            let mut latest = 0;
-            for (place, id) in witness.order.into_iter().enumerate() {
-                let at = part.position(id).expect("a witness names operations of its part");
-                latest = latest.max(part.spans[at].call());
-                moments.push((latest, place as u32, id));
-            }
-        }
-        moments.sort_unstable();
-        Witness { order: moments.into_iter().map(|(.., id)| id).collect() }
     }
 
     fn retained(&self, position: usize) -> Retained {

@@ -78,7 +78,8 @@ impl Resolver {
         &mut self.scopes[last]
     }
 
-    /// The place of `name` in the function at `depth`, if it is a variable of that or of one around.
+    /// The place of `name` in the function at `depth`, if it is a variable of that or of one
+    /// around.
     fn variable(&mut self, depth: usize, name: &Arc<str>) -> Option<Place> {
         let scope = &self.scopes[depth];
         if let Some(slot) = scope.blocks.iter().rev().find_map(|it| it.get(name)) {
