@@ -57,6 +57,7 @@ struct Bound {
     initial: Option<Val>,
     fault: OnceLock<ScriptError>,
     steps: [Mutex<Steps>; STEP_TABLES],
+    parts: Mutex<HashMap<Call, Option<u64>>>,
 }
 
 /// Some of the steps that were made.
@@ -347,12 +348,18 @@ impl Specification for Script {
 
     fn part(&self, call: &Call) -> Option<u64> {
         let function = self.program.part.as_ref()?;
+        let parts = || self.bound.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = parts().get(call) {
+            return *known;
+        }
         let arguments = vec![Val::text(call.method), self.arguments(call)];
         let number = self.program.call(function, arguments).and_then(|key| match key {
             Val::None => Ok(None),
             key => self.program.part_number(key).map(Some),
         });
-        self.kept(number)
+        let number = self.kept(number);
+        parts().insert(*call, number);
+        number
     }
 
     fn footprint(&self, call: &Call, _ret: Option<&Value>) -> Footprint {
