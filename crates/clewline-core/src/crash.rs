@@ -28,8 +28,8 @@ impl Crash {
     }
 }
 
-/// The processes of a log of events, by the numbers of their names. One that calls after a crash has
-/// an id of its own, and the name of the one before.
+/// The processes of a log of events, by the numbers of their names. One that calls after a crash
+/// has an id of its own, and the name of the one before.
 #[derive(Clone, Debug, Default)]
 pub struct ProcessNames {
     /// The name of each process.
