@@ -14,7 +14,7 @@ use clewline_core::{Budget, Reason};
 use js_sys::{Date, Function};
 use wasm_bindgen::prelude::*;
 
-use crate::{Outcome, Request, specifications};
+use crate::{Failure, Outcome, Request, specifications};
 
 /// A message for the page this often, in milliseconds.
 const PROGRESS_INTERVAL_MS: f64 = 100.0;
@@ -23,6 +23,8 @@ const PROGRESS_INTERVAL_MS: f64 = 100.0;
 const MEMORY_MAX_BYTES: usize = 2 << 30;
 
 const PAGE_BYTES: usize = 64 << 10;
+
+const UNKNOWN: &str = "unknown";
 
 /// The check that is running.
 struct Running {
@@ -67,7 +69,7 @@ fn look_at_clock() {
 /// The verdict on a history, or why there is none.
 #[wasm_bindgen]
 pub struct Judged {
-    outcome: Result<Outcome, crate::Failure>,
+    outcome: Result<Outcome, Failure>,
 }
 
 #[wasm_bindgen]
@@ -75,7 +77,13 @@ impl Judged {
     /// `holds`, `violated` or `unknown`; `unreadable` if the history was not judged.
     #[wasm_bindgen(getter)]
     pub fn verdict(&self) -> String {
-        self.outcome.as_ref().map_or("unreadable", |it| it.verdict).to_owned()
+        let verdict = match &self.outcome {
+            Ok(outcome) => outcome.verdict,
+            // A limit is no fault of the input.
+            Err(Failure::Stopped(_)) => UNKNOWN,
+            Err(_) => "unreadable",
+        };
+        verdict.to_owned()
     }
 
     /// The first line of the report, or what is wrong with the input.
@@ -83,6 +91,7 @@ impl Judged {
     pub fn headline(&self) -> String {
         match &self.outcome {
             Ok(outcome) => outcome.headline.clone(),
+            Err(Failure::Stopped(reason)) => format!("{UNKNOWN}: {reason}"),
             Err(failure) => failure.to_string(),
         }
     }
@@ -120,7 +129,7 @@ impl Judged {
     /// The line of the input that is wrong, from 1; 0 if none is.
     #[wasm_bindgen(getter)]
     pub fn line(&self) -> usize {
-        self.outcome.as_ref().err().and_then(crate::Failure::line).unwrap_or(0)
+        self.outcome.as_ref().err().and_then(Failure::line).unwrap_or(0)
     }
 }
 

@@ -301,7 +301,8 @@ fn a_check_is_limited_and_can_be_cancelled() {
 fn nothing_leaves_the_page() {
     let Some(mut page) = Playground::open("kept", 600, "") else { return };
     let refused = page.0.js("new Promise(done => { document.addEventListener('securitypolicyviolation', \
-         event => done(event.effectiveDirective)); fetch('https://example.org/').catch(() => 0); })");
+         event => done(event.effectiveDirective)); fetch('https://example.org/').catch(() => 0) \
+         .then(() => setTimeout(() => done('no policy'), 2000)); })");
     assert_eq!(refused, json!("connect-src"));
 }
 
