@@ -216,7 +216,7 @@ impl Progress for Kept {
                 let mut state = self.state();
                 match printed {
                     Ok(()) => state.printed += 1,
-                    Err(failure) => _ = state.failure.get_or_insert(failure.into()),
+                    Err(failure) => _ = state.failure.get_or_insert(failure),
                 }
             }
             // A text is aligned when all are known; until then a terminal shows each in a line,

@@ -20,6 +20,9 @@ use clewline_methods::{Error, limits::Timer, stress::Stress};
 /// The source of all figures.
 pub(super) const PAPER: &str = "G. Lowe, \"Testing for linearizability\", 2017";
 
+/// Longer than any table takes.
+pub(super) const HOUR: Duration = Duration::from_secs(3_600);
+
 /// The map of the comparisons.
 pub(super) const MAP: &str = "hash-map";
 
@@ -201,8 +204,6 @@ mod tests {
         let stress = crate::stress("register").unwrap();
         stress.threads(2).operations(20).values(ValueDomain::Below(2)).seed(1)
     }
-
-    const HOUR: Duration = Duration::from_secs(3_600);
 
     #[test]
     fn an_observation_judges_as_many_runs_as_it_should() {

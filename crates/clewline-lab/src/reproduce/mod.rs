@@ -44,6 +44,7 @@ pub mod lowe_fig4_queue;
 pub mod lowe_fig5_map;
 pub mod lowe_fig5_queue;
 pub mod lowe_fig7;
+pub mod lowe_testers;
 mod monitoring;
 pub mod monitoring_fig1;
 pub mod monitoring_fig2;
@@ -85,6 +86,7 @@ pub static TABLES: &[Entry] = &[
     lowe_fig5_map::ENTRY,
     lowe_fig5_queue::ENTRY,
     lowe_fig7::ENTRY,
+    lowe_testers::ENTRY,
     monitoring_fig1::ENTRY,
     monitoring_fig2::ENTRY,
     round_up_fig8::ENTRY,

@@ -39,7 +39,7 @@ fn subject(spec: &str) -> (Stress, [&'static str; 2]) {
         "queue" => (named("ms-queue"), ["enq", "deq"]),
         "stack" => (named("treiber-stack"), ["push", "pop"]),
         "set" => {
-            let factory = SubjectFactory::new(Set::default(), || LockedSet(Mutex::default()));
+            let factory = SubjectFactory::new(Set, || LockedSet(Mutex::default()));
             let stress = Stress::erased("set", "set".to_owned(), Box::new(factory), Workload::PLAIN);
             (stress.values(ValueDomain::Below(ELEMENTS)), ["add", "remove"])
         }
