@@ -100,23 +100,21 @@ fn overlaps(operations: &[Operation<ResultId>], at: usize) -> bool {
     operations.iter().enumerate().any(|(other, operation)| other != at && is_beside(operation))
 }
 
-/// The results of an execution that look like failures, each alone, then all of them, besides those
-/// that are `allowed`. A method that returns nothing else has not failed: `is_usual` says whether
-/// that is so of an operation.
+/// The results of an execution that look like failures, each alone, then all of them. A method that
+/// returns nothing else has not failed: `is_usual` says whether that is so of an operation.
 pub(super) fn proposals(
-    allowed: &MayFail,
     program: &dyn TestProgram,
     outcome: &Outcome<ResultId>,
     is_usual: impl Fn(usize, &str) -> bool,
 ) -> Vec<MayFail> {
-    let (mut singles, mut all) = (Vec::new(), allowed.clone());
+    let (mut singles, mut all) = (Vec::new(), MayFail::new());
     for (at, operation) in outcome.operations.iter().enumerate() {
         let Some((_, result)) = operation.ret else { continue };
         let (method, result) = (method(&program.operations()[at].1), program.show_result(at, result));
         let is_new = looks_like_failure(&result) && all.when(method, Some(&result)).is_none();
         if is_new && overlaps(&outcome.operations, at) && !is_usual(at, &result) {
             all = all.and(method, &result, FailsWhen::Overlapping);
-            singles.push(allowed.clone().and(method, &result, FailsWhen::Overlapping));
+            singles.push(MayFail::new().and(method, &result, FailsWhen::Overlapping));
         }
     }
     let several = (1 < singles.len()).then_some(all);

@@ -436,8 +436,10 @@ impl MatrixCheck<'_> {
             ExpectedBehaviour::Specified(specified) => specified.has_effect(self.program, &outcome, at),
             ExpectedBehaviour::Anything => true,
         };
-        let proposals = proposals(&self.options.may_fail, self.program, &outcome, is_usual);
-        proposals.into_iter().find(|it| {
+        let proposals = proposals(self.program, &outcome, is_usual);
+        let beside = |it: &clewline_core::MayFail| self.options.may_fail.clone().also(it.clone());
+        let all: Vec<_> = proposals.iter().cloned().chain(proposals.iter().map(beside)).collect();
+        all.into_iter().find(|it| {
             let failed = failed(it, self.program, &outcome);
             let candidates: Vec<usize> = (0..failed.len()).filter(|it| failed[*it]).collect();
             let learned = match right {

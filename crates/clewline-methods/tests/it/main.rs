@@ -4,6 +4,7 @@
 
 mod line_up_own;
 mod may_fail;
+mod may_fail_stuck;
 mod own;
 mod saved;
 mod tutorial;

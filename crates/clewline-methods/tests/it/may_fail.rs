@@ -215,3 +215,31 @@ fn mistakes_are_named() {
     let error = many.may_fail("deq=None".parse().unwrap()).run().unwrap_err().to_string();
     assert!(error.starts_with("13 calls of the matrix may fail, and 12 can"), "{error}");
 }
+
+/// What a test allows itself is still allowed beside what is proposed.
+#[test]
+fn proposals_come_on_top_of_what_is_allowed() {
+    let two = LineUp::new(|| [AtomicU64::new(0), AtomicU64::new(0)])
+        .call("lose", |_| 7)
+        .call("first", |it| it[0].store(1, Ordering::SeqCst))
+        .call("deq", |it| {
+            let found = it[0].swap(2, Ordering::SeqCst);
+            it[0].store(found, Ordering::SeqCst);
+            (found == 1).then_some(1)
+        });
+    let golden = LineUp::new(|| [AtomicU64::new(0), AtomicU64::new(0)])
+        .call("lose", |_| 1)
+        .call("first", |it| it[0].store(1, Ordering::SeqCst))
+        .call("deq", |it| (it[0].load(Ordering::SeqCst) == 1).then_some(1));
+    let outcome = two
+        .against(golden)
+        .matrix("first deq | lose deq")
+        .may_fail("lose=7:always".parse().unwrap())
+        .scheduler("dpor")
+        .shrink(std::time::Duration::ZERO)
+        .without_environment()
+        .run()
+        .unwrap();
+    let rule = holds_if(&outcome).unwrap_or_else(|| panic!("{outcome}"));
+    assert_eq!(rule, "lose=7:always,deq=None");
+}
