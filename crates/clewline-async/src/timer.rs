@@ -17,7 +17,7 @@ use std::{
 };
 
 use clewline_threads::{
-    awaiting::{has_interruptions, is_explored},
+    awaiting::{has_interruptions, is_explored, note},
     choose, thread_local,
 };
 
@@ -107,6 +107,11 @@ pub(crate) fn fire(is_woken: bool, own: &Waker) {
         (1, false) => Some(0),
         (n, false) => Some(choose(n)),
     };
+    match chosen.map(|it| interruptions[it].0) {
+        Some(Fires::Anytime) => note("cancelled"),
+        Some(Fires::Virtual(_)) => note("time is up"),
+        Some(Fires::Real(_)) | None => (),
+    }
     let due = TIMERS.with(|timers| {
         let mut timers = timers.borrow_mut();
         let cancelled = match chosen.map(|it| interruptions[it]) {

@@ -176,9 +176,6 @@ impl WakeFlag {
         if is_spurious && !is_woken {
             control.woke_spuriously();
         }
-        if timeout.is_some() && !is_woken {
-            control.detail(|| "time is up".to_owned());
-        }
         is_woken
     }
 
@@ -213,6 +210,11 @@ impl fmt::Debug for WakeFlag {
 #[must_use]
 pub fn has_interruptions() -> bool {
     here().is_some_and(Control::has_interruptions)
+}
+
+/// Shows in a report why the task goes on.
+pub fn note(why: &'static str) {
+    here().into_iter().for_each(|it| it.detail(|| why.to_owned()));
 }
 
 /// Whether this code runs in a task of an exploration.
