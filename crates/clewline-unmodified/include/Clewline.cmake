@@ -4,6 +4,8 @@
 # -DCMAKE_C_COMPILER="clewline;cc": then TARGET is built by `clewline cc`, and `ctest` explores it.
 # With another compiler, the sources of TARGET are compiled by `clewline cc` when the test runs.
 find_program(CLEWLINE clewline REQUIRED)
+# As FindClewline.cmake or ClewlineConfig.cmake, it is what find_package(Clewline) finds.
+set(Clewline_FOUND TRUE)
 
 function(clewline_add_test target)
   if("${CMAKE_C_COMPILER};${CMAKE_C_COMPILER_ARG1}" MATCHES "clewline")

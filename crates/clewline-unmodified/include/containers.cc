@@ -265,3 +265,30 @@ void _List_node_base::swap(_List_node_base &one, _List_node_base &two) noexcept 
 #endif
 #endif
 #endif
+
+/* What an exception says that is not caught: the runtime asks for it before the program ends. */
+#if defined(__cpp_exceptions)
+#include <exception>
+
+extern "C" void clewline_register_what(long (*what)(char *, long));
+
+namespace {
+
+extern "C" long clewline_what(char *to, long room) {
+    try {
+        throw;
+    } catch (const std::exception &it) {
+        const char *text = it.what();
+        long length = 0;
+        for (; length < room && text[length]; ++length) to[length] = text[length];
+        return length;
+    } catch (...) {
+        return 0;
+    }
+}
+
+__attribute__((constructor)) void tell_what() { clewline_register_what(clewline_what); }
+
+}  // namespace
+
+#endif

@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     error::Error,
-    runtime::{BUILTINS, CXX_CONFIGURATION, HEADER},
+    runtime::{BUILTINS, CXX_CONFIGURATION, CXX_HEADER, HEADER},
     scratch::Scratch,
 };
 
@@ -22,6 +22,7 @@ impl Headers {
     /// In a temporary folder.
     pub(super) fn within(scratch: &Scratch) -> Result<Headers, Error> {
         scratch.write("clewline.h", HEADER)?;
+        scratch.write("clewline.hpp", CXX_HEADER)?;
         scratch.write("clewline-builtins.h", BUILTINS)?;
         scratch.write_within("bits", "c++config.h", CXX_CONFIGURATION)?;
         Ok(Headers { folder: scratch.path().to_owned() })
@@ -53,7 +54,7 @@ impl Headers {
 fn written(within: &Path) -> Option<PathBuf> {
     // FNV-1a, 64 bits.
     let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let contents = [HEADER, BUILTINS, CXX_CONFIGURATION].iter().flat_map(|it| it.bytes());
+    let contents = [HEADER, CXX_HEADER, BUILTINS, CXX_CONFIGURATION].iter().flat_map(|it| it.bytes());
     let folder = within.join(format!("include-{:016x}", contents.fold(0xcbf2_9ce4_8422_2325, hash)));
     if folder.is_dir() {
         return Some(folder);
@@ -61,6 +62,7 @@ fn written(within: &Path) -> Option<PathBuf> {
     let aside = within.join(format!("include-{}", process::id()));
     fs::create_dir_all(aside.join("bits")).ok()?;
     fs::write(aside.join("clewline.h"), HEADER).ok()?;
+    fs::write(aside.join("clewline.hpp"), CXX_HEADER).ok()?;
     fs::write(aside.join("clewline-builtins.h"), BUILTINS).ok()?;
     fs::write(aside.join("bits/c++config.h"), CXX_CONFIGURATION).ok()?;
     if fs::rename(&aside, &folder).is_err() {

@@ -52,7 +52,7 @@ pub use driver::{Misfit, Stage, drive, misfit, with_response_files};
 pub use error::{Error, GaveUp, check_platform};
 pub use new_crate::NewCrate;
 pub use program::{Program, Sources};
-pub use runtime::{CMAKE_MODULE, HEADER, Runtime};
+pub use runtime::{CMAKE_MODULE, CXX_HEADER, HEADER, Runtime};
 pub use session::{OutputMode, Session, StartOptions};
 pub use toolchain::{Instrumentation, Toolchain};
 

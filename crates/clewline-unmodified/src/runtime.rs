@@ -10,6 +10,9 @@ use super::error::{Error, RUNTIME_FILE, RUNTIME_VARIABLE, check_platform};
 /// The header that declares tests in C and C++.
 pub const HEADER: &str = include_str!("../include/clewline.h");
 
+/// The header that declares tests in C++ with lambdas.
+pub const CXX_HEADER: &str = include_str!("../include/clewline.hpp");
+
 /// The module of CMake with which a project adds tests.
 pub const CMAKE_MODULE: &str = include_str!("../include/Clewline.cmake");
 

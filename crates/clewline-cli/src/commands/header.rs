@@ -1,6 +1,6 @@
 //! `clewline header`: the header with which tests in C and C++ are declared.
 
-use clewline_unmodified::{CMAKE_MODULE, HEADER};
+use clewline_unmodified::{CMAKE_MODULE, CXX_HEADER, HEADER};
 
 use super::{
     output::Stdout,
@@ -15,10 +15,17 @@ pub(super) struct Args {
     /// Print Clewline.cmake instead, the module of CMake with `clewline_add_test`
     #[arg(long)]
     cmake: bool,
+    /// Print clewline.hpp instead, the header for tests in C++ with lambdas
+    #[arg(long, conflicts_with = "cmake")]
+    cpp: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let text = if args.cmake { CMAKE_MODULE } else { HEADER };
+    let text = match (args.cmake, args.cpp) {
+        (true, _) => CMAKE_MODULE,
+        (false, true) => CXX_HEADER,
+        (false, false) => HEADER,
+    };
     Stdout::new().print(text.as_bytes())?;
     Ok(Status::Done)
 }

@@ -37,7 +37,8 @@ fn a_wait_without_a_loop_is_found() {
     }
     let Some(program) = build("threads.cc", &[]) else { return };
     let found = program.run(&["--matrix", "take_once | take_once | put(1) put(2)"]);
-    assert!(found.text().contains("an exception is not caught: std::out_of_range"), "{}", found.out);
+    let message = "an exception is not caught: std::out_of_range: ";
+    assert!(found.text().contains(message), "{}", found.out);
 }
 
 #[test]
@@ -83,4 +84,36 @@ fn statics_are_made_once() {
 #[ignore = "long"]
 fn owners_come_and_go() {
     holds("owners(1) owners(2) | owners(3)");
+}
+
+#[test]
+#[ignore = "long"]
+fn lambdas_are_operations_and_their_results_are_shown() {
+    let Some(program) = build("lambdas.cc", &[]) else { return };
+    program.check("put(1) take | put(2) take", &[]).holds();
+    let torn = build("lambdas.cc", &["-DTORN"]).expect("a compiler");
+    let found = torn.run(&["--matrix", "put(1) | put(2)"]);
+    let text = found.text();
+    assert!(text.contains("put(1) → true") && text.contains("put(2) → true"), "{}", found.out);
+}
+
+#[test]
+#[ignore = "long"]
+fn an_exception_is_shown_with_what_it_says() {
+    let Some(program) = build("lambdas.cc", &[]) else { return };
+    let found = program.run(&["--matrix", "put(1) | move(1, 2)"]);
+    let message = "an exception is not caught: std::runtime_error: nothing to move";
+    assert!(found.text().contains(message), "{}", found.out);
+}
+
+/// `CLEWLINE_MAY_FAIL` is the flag `--may-fail`, for this program.
+#[test]
+#[ignore = "long"]
+fn results_with_no_effect_are_declared_in_the_header() {
+    let matrix = ["--matrix", "add take | add", "--preemptions", "2"];
+    let Some(strict) = build("transient.c", &[]) else { return };
+    let found = strict.run(&matrix);
+    assert!(found.text().contains("It holds if `take` may return"), "{}", found.out);
+    let declared = build("transient.c", &["-DDECLARED"]).expect("a compiler");
+    declared.check("add take | add", &[]).holds();
 }

@@ -109,6 +109,25 @@ extern "C" fn clewline_register_role(role: *const c_char) {
     registered().roles.push(text(role));
 }
 
+/// Writes the message of the exception that is handled, and returns its length.
+type What = extern "C" fn(*mut c_char, c_long) -> c_long;
+
+static WHAT: RuntimeOwned<Option<What>> = RuntimeOwned::new(None);
+
+#[unsafe(no_mangle)]
+extern "C" fn clewline_register_what(what: What) {
+    *WHAT.get() = Some(what);
+}
+
+/// The message of the exception that is handled, in a program that is in C++.
+pub(super) fn what() -> Option<String> {
+    let what = (*WHAT.get())?;
+    let mut room = [0_u8; 256];
+    let written = what(room.as_mut_ptr().cast(), room.len() as c_long);
+    let length = usize::try_from(written).ok()?.min(room.len());
+    (length != 0).then(|| String::from_utf8_lossy(&room[..length]).into_owned())
+}
+
 extern "C" fn fail_at(message: *const c_char, pc: usize) {
     let message = text(message);
     match current_task::control() {

@@ -4,7 +4,9 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use clewline_threads::control::FailureKind;
 
-use crate::linux::{call::stubs, current_task, exit::end_with_status, output, panics, places, real};
+use crate::linux::{
+    call::stubs, current_task, exit::end_with_status, output, panics, places, real, register,
+};
 
 /// The uncaught exception, if that is the cause. The C++ standard library knows it, if it is
 /// loaded.
@@ -26,7 +28,8 @@ fn uncaught() -> Option<String> {
         CStr::from_ptr(*kind.add(1)).to_string_lossy().into_owned()
     };
     let name = places::demangled(&mangled).unwrap_or(mangled);
-    Some(format!("an exception is not caught: {name}"))
+    let what = register::what().map_or_else(String::new, |it| format!(": {it}"));
+    Some(format!("an exception is not caught: {name}{what}"))
 }
 
 extern "C" fn abort_at(pc: usize) -> ! {

@@ -1,0 +1,86 @@
+/*
+ * clewline.hpp: a test of a concurrent structure in C++, with lambdas.
+ *
+ *     #include <clewline.hpp>
+ *     #include "stack.hpp"                     // your code, as it is
+ *
+ *     static clewline::test<stack<int>> it;
+ *     static auto push = it.operation("push", [](stack<int> &s, int value) { s.push(value); });
+ *     static auto pop = it.operation("pop", [](stack<int> &s) { return s.pop(); });   // std::optional<int>
+ *
+ * Each interleaving begins with a new object: `stack<int>()`, or what the lambda in clewline::test<T> it([] { … }) returns, a
+ * pointer to it. An operation takes the object and up to four numbers. A bool is shown as true or false, an empty
+ * std::optional as None, and void as nothing. All macros of clewline.h can be used beside it. It needs C++17.
+ */
+#ifndef CLEWLINE_HPP
+#define CLEWLINE_HPP
+
+#include <clewline.h>
+#include <type_traits>
+
+namespace clewline {
+
+/* Tests objects of one type. Its operations are declared in the same file. */
+template <typename T> class test {
+public:
+    test() : test([] { return new T(); }) {}
+
+    /* `make` returns a pointer to a new object. It captures nothing. */
+    template <typename Make> explicit test(Make) {
+        static_assert(std::is_empty<Make>::value, "the lambda captures nothing");
+        clewline_register_init([] { object = made<Make>(); });
+    }
+
+    /* Declares an operation, which captures nothing. */
+    template <typename F> const test &operation(const char *name, F) const {
+        static_assert(std::is_empty<F>::value, "the lambda captures nothing");
+        clewline_register_operation(name, call<F>, arguments<F>());
+        return *this;
+    }
+
+private:
+    static inline T *object = nullptr;
+
+    /* A lambda that captures nothing has no state: any object of its type is the same. */
+    template <typename F> static F &stateless() {
+        alignas(F) static char room[sizeof(F)];
+        return reinterpret_cast<F &>(room);
+    }
+
+    template <typename Make> static T *made() { return stateless<Make>()(); }
+
+    template <typename F> static constexpr int arguments() {
+        if constexpr (std::is_invocable_v<F &, T &>) return 0;
+        else if constexpr (std::is_invocable_v<F &, T &, long>) return 1;
+        else if constexpr (std::is_invocable_v<F &, T &, long, long>) return 2;
+        else if constexpr (std::is_invocable_v<F &, T &, long, long, long>) return 3;
+        else {
+            constexpr bool is_operation = std::is_invocable_v<F &, T &, long, long, long, long>;
+            static_assert(is_operation, "an operation takes the object and up to four numbers");
+            return 4;
+        }
+    }
+
+    template <typename F, typename... Given> static long answer(Given... given) {
+        using Result = std::invoke_result_t<F &, T &, Given...>;
+        if constexpr (std::is_void_v<Result>) {
+            stateless<F>()(*object, given...);
+            return CLEWLINE_NOTHING;
+        } else {
+            return CLEWLINE_RESULT(stateless<F>()(*object, given...));
+        }
+    }
+
+    template <typename F> static long call(long a, long b, long c, long d) {
+        (void)a, (void)b, (void)c, (void)d;
+        if constexpr (arguments<F>() == 0) return answer<F>();
+        else if constexpr (arguments<F>() == 1) return answer<F>(a);
+        else if constexpr (arguments<F>() == 2) return answer<F>(a, b);
+        else if constexpr (arguments<F>() == 3) return answer<F>(a, b, c);
+        else return answer<F>(a, b, c, d);
+    }
+};
+
+}
+
+#endif
