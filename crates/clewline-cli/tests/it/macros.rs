@@ -340,3 +340,56 @@ fn the_manual_shows_what_is_printed() {
     let printed = mailbox::mended();
     assert!(printed.starts_with("holds: "), "{printed}");
 }
+
+/// A cell whose calls fail while another call is in flight.
+struct Transient {
+    is_busy: AtomicBool,
+    value: AtomicU32,
+}
+
+impl Transient {
+    fn new() -> Self {
+        Transient { is_busy: AtomicBool::new(false), value: AtomicU32::new(1) }
+    }
+
+    fn replace(&self, by: impl Fn(u32) -> u32) -> Option<u32> {
+        if self.is_busy.swap(true, SeqCst) {
+            return None;
+        }
+        let value = self.value.load(SeqCst);
+        self.value.store(by(value), SeqCst);
+        self.is_busy.store(false, SeqCst);
+        (value != 0).then_some(value)
+    }
+}
+
+#[clewline::test(init = Transient::new(), name = "results_with_no_effect_may_be_allowed",
+    matrix = "look | take", final = "take", may_fail = "take=None,look=None")]
+impl Transient {
+    #[op]
+    fn look(&self) -> Option<u32> {
+        self.replace(|it| it)
+    }
+
+    #[op]
+    fn take(&self) -> Option<u32> {
+        self.replace(|_| 0)
+    }
+}
+
+struct Strict(Transient);
+
+#[clewline::test(init = Strict(Transient::new()), name = "results_with_no_effect_are_wrong_otherwise",
+    matrix = "look | take", final = "take")]
+#[should_panic(expected = "may return None while an")]
+impl Strict {
+    #[op]
+    fn look(&self) -> Option<u32> {
+        self.0.replace(|it| it)
+    }
+
+    #[op]
+    fn take(&self) -> Option<u32> {
+        self.0.replace(|_| 0)
+    }
+}

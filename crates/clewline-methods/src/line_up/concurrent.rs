@@ -404,21 +404,22 @@ impl CandidateHistory<'_> {
     ) -> Result<RelaxedVerdict, String> {
         match &asked.expected {
             Expected::Observed(set, without) => {
-                let mut verdict = self.judge_observed(set, texts, renamed)?;
-                let has_failed = |at: usize| self.failed.get(at).is_some_and(|it| *it);
-                for Without { left_out, set } in *without {
-                    if verdict != RelaxedVerdict::Right
-                        && (0..left_out.len()).all(|at| !left_out[at] || has_failed(at))
-                    {
-                        let rest = CandidateHistory { left_out, ..*self };
-                        match rest.judge_observed(set, texts, renamed)? {
-                            RelaxedVerdict::Wrong(_) | RelaxedVerdict::Needs(_) => (),
-                            // If only what waits is wrong, that is the cause.
-                            better => verdict = better,
-                        }
+                let verdict = self.judge_failing(set, without, texts, renamed)?;
+                let operations = &self.outcome.operations;
+                let waits = |at: usize| operations[at].call.is_some() && operations[at].ret.is_none();
+                if without.is_empty() || !matches!(verdict, RelaxedVerdict::Waits(_)) {
+                    return Ok(verdict);
+                }
+                // Each call that waits is explained by itself: for another, other calls failed.
+                for alone in (0..operations.len()).filter(|it| waits(*it)) {
+                    let left_out: Vec<bool> =
+                        (0..operations.len()).map(|at| at != alone && waits(at)).collect();
+                    let one = CandidateHistory { left_out: &left_out, ..*self };
+                    if one.judge_failing(set, without, texts, renamed)? != RelaxedVerdict::Right {
+                        return Ok(verdict);
                     }
                 }
-                Ok(verdict)
+                Ok(RelaxedVerdict::Right)
             }
             Expected::Specified(specified) => {
                 let case = specified.case(self.program, self.outcome)?;
@@ -438,6 +439,33 @@ impl CandidateHistory<'_> {
             }
             Expected::Anything => Ok(RelaxedVerdict::Right),
         }
+    }
+
+    /// The verdict with each set of calls that failed left out, until one is right.
+    fn judge_failing(
+        &self,
+        set: &ObservationSet,
+        without: &[Without],
+        texts: &mut ResultTexts,
+        renamed: &mut ResultNumbering,
+    ) -> Result<RelaxedVerdict, String> {
+        let mut verdict = self.judge_observed(set, texts, renamed)?;
+        let has_failed = |at: usize| self.failed.get(at).is_some_and(|it| *it);
+        for Without { left_out, set } in without {
+            if verdict != RelaxedVerdict::Right
+                && (0..left_out.len()).all(|at| !left_out[at] || has_failed(at))
+            {
+                let left_out: Vec<bool> =
+                    (0..left_out.len()).map(|at| left_out[at] || self.is_left_out(at)).collect();
+                let rest = CandidateHistory { left_out: &left_out, ..*self };
+                match rest.judge_observed(set, texts, renamed)? {
+                    RelaxedVerdict::Wrong(_) | RelaxedVerdict::Needs(_) => (),
+                    // If only what waits is wrong, that is the cause.
+                    better => verdict = better,
+                }
+            }
+        }
+        Ok(verdict)
     }
 
     fn judge_observed(

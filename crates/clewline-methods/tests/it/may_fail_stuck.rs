@@ -120,7 +120,8 @@ fn oracle<R>(table: &Table, calls: &[Made], operations: &[Operation<R>]) -> bool
 #[test]
 fn stuck_histories_with_failures_are_judged_as_defined() {
     let mut seen = [0, 0, 0, 0];
-    for seed in 0..pick(25, 600) {
+    // With seed 82, calls that wait need different calls to have failed.
+    for seed in [82].into_iter().chain(0..pick(20, 600)) {
         let mut random = Random::new(seed);
         let table = random_table(&mut random);
         let method = |random: &mut Random| ["a", "b"][random.below(2)];
