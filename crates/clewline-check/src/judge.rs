@@ -62,7 +62,7 @@ pub fn judge(problems: Vec<Problem<'_>>, options: &Options) -> Judgement {
 /// As [`judge`]; also returns which checkers decided.
 pub(crate) fn judge_with_deciders(problems: Vec<Problem<'_>>, options: &Options) -> (Judgement, DecidedBy) {
     let visited = options.budget.visited();
-    let parts = problems.into_iter().flat_map(|it| into_parts(it, &options.algorithm));
+    let parts = parts(problems, &options.algorithm).into_iter();
     let mut parts: Vec<(usize, Problem<'_>)> = parts.enumerate().collect();
     // The shortest first, so that a long part does not keep a violation in a short one waiting.
     parts.sort_by_key(|it| it.1.len());
@@ -128,6 +128,13 @@ fn note(found: &mut PartsJudged, numbers: &[usize], verdicts: &[Option<Verdict>]
         }
     }
     found.violated.sort_unstable();
+}
+
+/// The independent parts of a history with these problems, in the order of the numbers by which
+/// [`PartsJudged`] names them.
+#[must_use]
+pub fn parts<'a>(problems: Vec<Problem<'a>>, algorithm: &Algorithm) -> Vec<Problem<'a>> {
+    problems.into_iter().flat_map(|it| into_parts(it, algorithm)).collect()
 }
 
 /// The independent parts of `problem`. The monitor for sets judges all elements in one pass, which

@@ -30,7 +30,7 @@ pub use decided_by::DecidedBy;
 pub use failure::{Stuck, dead_ends, failure_point, stuck};
 pub use frontier::{FrontierId, Frontiers};
 pub use holds_if::{has_effect, judge_history, looks_like_failure};
-pub use judge::{Judgement, judge};
+pub use judge::{Judgement, judge, parts};
 pub use observations::{Nondeterminism, ObservationSet, SerialHistory};
 pub use options::{Algorithm, Options, PartsJudged, Selection};
 pub use stream::{Compaction, StreamState};

@@ -8,5 +8,5 @@ mod scripts;
 
 #[doc(hidden)]
 pub use commands::accepts;
-pub use commands::{definition, run, run_with};
+pub use commands::{Decoded, definition, is_compressed, run, run_with, run_words};
 pub use extensions::Extensions;

@@ -84,6 +84,24 @@ fn read(bytes: Vec<u8>, options: &ReadOptions<'_>) -> Result<Recording, ReadErro
     rows.finish()
 }
 
+/// Reads record batches in memory, as a file that has them is read.
+///
+/// # Errors
+///
+/// If a column is missing or has another type, or the rows are no history. Rows are called lines.
+pub fn read_batches(
+    batches: impl IntoIterator<Item = Result<RecordBatch, ArrowError>>,
+    options: &ReadOptions<'_>,
+) -> Result<Recording, ReadError> {
+    let mut rows = Rows::new(options, Vec::new());
+    let mut batches = batches.into_iter().peekable();
+    if let Some(Ok(first)) = batches.peek() {
+        projection(&first.schema())?;
+    }
+    take(&mut rows, batches)?;
+    rows.finish()
+}
+
 fn take(
     rows: &mut Rows,
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,

@@ -30,6 +30,9 @@ mod table;
 
 use clewline_report::Format;
 
+#[cfg(feature = "columns")]
+pub use arrow_file::read_batches;
+
 /// The formats of this crate, in alphabetical order; none without the feature `columns`.
 pub const FORMATS: &[&dyn Format] = &[
     #[cfg(feature = "columns")]

@@ -137,6 +137,15 @@ fn tables_of_others_are_read() {
 "#
         );
     }
+    // Batches in memory are read alike, also if there are several.
+    let whole = batch(columns());
+    let halves = [whole.slice(0, 1), whole.slice(1, 2)].map(Ok);
+    let from_memory = clewline_columns::read_batches(halves, &ReadOptions::default()).unwrap();
+    let (_, bytes) = written(&whole).remove(0);
+    assert_eq!(jsonl(&from_memory), jsonl(&read("parquet", &bytes).unwrap()));
+    let without = whole.project(&[0, 1]).unwrap();
+    let error = clewline_columns::read_batches([Ok(without)], &ReadOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("expected a column `call`"), "{error}");
     let mut lists = columns();
     lists.retain(|it| !["arg", "key", "object", "ret"].contains(&it.0));
     let items = vec![Some(vec![Some(1), None]), None, Some(vec![])];

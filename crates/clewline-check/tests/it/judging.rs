@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use clewline_check::{Algorithm, Checker, Options, PartsJudged, Selection, check, judge, search::SEARCHES};
+use clewline_check::{
+    Algorithm, Checker, Options, PartsJudged, Selection, check, judge, parts, search::SEARCHES,
+};
 use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Problem, Reason, Verdict, Witness};
 use clewline_specs::{CATALOG, find};
 
@@ -62,7 +64,7 @@ fn every_violated_part_is_found_in_shares_as_well() {
         let options = Options { violations_max: 1_000, ..Options::default() };
         let (first, all) = (judge(case.problems(), &Options::default()), judge(case.problems(), &options));
         assert_eq!(first.verdict, all.verdict, "seed {seed}");
-        let parts: Vec<Problem<'_>> = case.problems().into_iter().flat_map(Problem::into_parts).collect();
+        let parts = parts(case.problems(), &Algorithm::Auto);
         let is_violated = |it: &Problem<'_>| {
             matches!(judge(vec![it.clone()], &Options::default()).verdict, Verdict::Violated(_))
         };

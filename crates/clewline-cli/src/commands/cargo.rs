@@ -18,6 +18,7 @@ use serde_json::json;
 use super::{
     explore::Explored,
     explore_program::{StartedProgram, explore_started, lost, parse, print_blind_spots},
+    invocation,
     journal::Journal,
     kept_entry,
     output::{Output, Stdout},
@@ -66,7 +67,7 @@ const NOUNS: Nouns = Nouns { tool: "clewline cargo test", nouns: ("test", "tests
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let Subcommand::Test { words } = &args.command;
-    let (words, explored) = halves(words, std::env::args_os());
+    let (words, explored) = halves(words, invocation::words());
     let words = Words::of(words);
     let (runs, explored) = Runs::of(explored);
     // Invalid options are reported before anything is built.

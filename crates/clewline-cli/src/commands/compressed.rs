@@ -4,6 +4,7 @@
 //! read as one. Checksums are verified.
 
 use std::{
+    fmt,
     fs::File,
     io::{self, Read},
     path::Path,
@@ -87,7 +88,7 @@ impl Compression {
 }
 
 /// An input that is decoded if it is compressed.
-pub(super) struct Decoded<'a> {
+pub struct Decoded<'a> {
     // What is read from, after the head.
     state: State<'a>,
 }
@@ -101,7 +102,8 @@ enum State<'a> {
 
 impl<'a> Decoded<'a> {
     /// The contents of `input`.
-    pub(super) fn new(input: impl Read + Send + 'a) -> Decoded<'a> {
+    #[must_use]
+    pub fn new(input: impl Read + Send + 'a) -> Decoded<'a> {
         Decoded { state: State::Unknown(Vec::new(), Some(Box::new(input))) }
     }
 
@@ -130,6 +132,17 @@ impl<'a> Decoded<'a> {
     }
 }
 
+impl fmt::Debug for Decoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let compression = match &self.state {
+            State::Unknown(..) => "unknown",
+            State::Plain(_) => "none",
+            State::Compressed(compression, _) => compression.name(),
+        };
+        f.debug_struct("Decoded").field("compression", &compression).finish_non_exhaustive()
+    }
+}
+
 impl Read for Decoded<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.decide()?;
@@ -147,7 +160,8 @@ impl Read for Decoded<'_> {
 }
 
 /// Whether the file at `path` is compressed. What cannot be read is not, and fails when it is read.
-pub(super) fn is_compressed(path: &Path) -> bool {
+#[must_use]
+pub fn is_compressed(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|it| it.take(MAGIC_BYTES as u64).read_to_end(&mut head));
     read.is_ok() && matches!(Compression::detect(&head), Ok(Some(_)))

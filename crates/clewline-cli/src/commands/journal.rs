@@ -19,6 +19,7 @@ use clewline_core::is_interrupted;
 use serde_json::{Value as Json, json};
 
 use super::{
+    invocation,
     pattern::{is_pattern, matching},
     shard::Shard,
     status::{Failure, print_note},
@@ -47,7 +48,7 @@ impl JournalFlag {
     pub(super) fn open_shard(&self, seed: Option<u64>, shard: Shard) -> Result<Journal, Failure> {
         let needed = || Failure::Message("--shard needs --journal".to_owned());
         let key = Key { seed, program: None, shard: Some(shard) };
-        Journal::open(self.journal.as_ref().ok_or_else(needed)?, std::env::args().skip(1), key)
+        Journal::open(self.journal.as_ref().ok_or_else(needed)?, invocation::arguments(), key)
     }
 
     /// The same, of a command that explores a program with this fingerprint.
@@ -57,7 +58,7 @@ impl JournalFlag {
         program: Option<u64>,
     ) -> Result<Option<Journal>, Failure> {
         let key = Key { seed, program, shard: None };
-        let open = |it: &PathBuf| Journal::open(it, std::env::args().skip(1), key);
+        let open = |it: &PathBuf| Journal::open(it, invocation::arguments(), key);
         self.journal.as_ref().map(open).transpose()
     }
 }
@@ -406,7 +407,7 @@ fn identity(arguments: impl Iterator<Item = String>) -> Json {
         }
     }
     // Another build may have other subjects.
-    let program = std::env::current_exe().and_then(|it| it.metadata()).map_or(0, |it| it.len());
+    let program = invocation::program().and_then(|it| it.metadata()).map_or(0, |it| it.len());
     json!({"version": env!("CARGO_PKG_VERSION"), "program_bytes": program, "arguments": kept})
 }
 

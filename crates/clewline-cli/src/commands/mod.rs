@@ -16,6 +16,7 @@ mod explore;
 mod explore_program;
 mod generate;
 mod header;
+mod invocation;
 mod journal;
 mod kept_entry;
 #[cfg(feature = "lab")]
@@ -47,8 +48,9 @@ mod tables;
 mod timed_input;
 mod units;
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
+pub use compressed::{Decoded, is_compressed};
 use status::{Failure, Status, print_usage, report_failure};
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -119,9 +121,22 @@ pub fn run() -> ExitCode {
 /// The same with `extensions` in addition to the built-in entries. A program calls it once.
 #[must_use]
 pub fn run_with(extensions: Extensions) -> ExitCode {
+    ExitCode::from(exit_code(extensions))
+}
+
+/// The same in a program of another language, which gives the words of the command (the first is
+/// the name of the program) and the file that contains this code. Returns the exit code. A process
+/// calls it once.
+#[must_use]
+pub fn run_words(program: PathBuf, words: Vec<OsString>, extensions: Extensions) -> u8 {
+    invocation::set(program, words);
+    exit_code(extensions)
+}
+
+fn exit_code(extensions: Extensions) -> u8 {
     signals::handle();
     let status = report_failure(extensions.add().map_err(Failure::Message).and_then(|()| execute()));
-    ExitCode::from(signals::status().unwrap_or(status) as u8)
+    signals::status().unwrap_or(status) as u8
 }
 
 /// The commands, their arguments and their help, from which the reference of the manual is
@@ -153,7 +168,7 @@ pub fn accepts(words: &[String]) -> Result<(), String> {
 }
 
 fn execute() -> Result<Status, Failure> {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(invocation::words()) {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
     };

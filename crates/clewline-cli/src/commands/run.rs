@@ -7,6 +7,7 @@ use clewline_unmodified::{Program, RunOptions, Runtime};
 
 use super::{
     explore_program::{StartedProgram, explore_only, print_blind_spots},
+    invocation,
     status::{Failure, Status},
 };
 
@@ -40,10 +41,10 @@ Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 const ARGUMENT_PREFIX: &str = "--argument=";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let (words, own) = halves(&args.words, std::env::args_os());
+    let (words, own) = halves(&args.words, invocation::words());
     let mut own: Vec<OsString> = own.to_vec();
     own.extend(words.iter().filter(is_own).map(|it| it.to_string_lossy()[ARGUMENT_PREFIX.len()..].into()));
-    let options = args.explore_options(std::env::args_os());
+    let options = args.explore_options(invocation::words());
     let runtime = Runtime::find()?;
     let shown = shell_word(&args.program.display().to_string());
     let mut command = format!("clewline run {shown}");

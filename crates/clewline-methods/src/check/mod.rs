@@ -557,6 +557,25 @@ impl Check {
         Ok(judge_by(case, self.criterion, options))
     }
 
+    /// As [`file`](Self::file), of a recording in memory and a specification that need not be in the
+    /// catalog. Without quasi factors.
+    ///
+    /// # Errors
+    ///
+    /// If the recording is no history of such an object.
+    pub fn recorded(
+        &self,
+        name: &str,
+        recording: Recording,
+        object: &dyn ErasedSpec,
+    ) -> Result<Report<'static>, Error> {
+        let begun = Instant::now();
+        let options = self.options();
+        let _timer = Timer::start(self.timeout, &options.budget)?;
+        let judged = self.judge_recording(name, recording, object, &options)?;
+        Ok(self.report(name, &object.name().unwrap_or_default(), begun, judged))
+    }
+
     /// As [`file`](Self::file), of several files that are one history, which reports call `name`:
     /// their operations have times of one clock. Without quasi factors.
     ///
