@@ -1,0 +1,252 @@
+//! Histories that are judged as a whole: files, rows and tables.
+
+use std::{fs::File, io::Cursor, path::PathBuf, sync::Arc};
+
+use arrow_array::ffi_stream::RecordBatchStreamReader;
+use arrow_pyarrow::PyArrowType;
+use clewline_check::parts;
+use clewline_cli::{Decoded, is_compressed};
+use clewline_core::Datum;
+use clewline_methods::{Check, Error, Report};
+use clewline_report::{
+    join,
+    render::{Present, Publish, WitnessShown, html},
+};
+use pyo3::{
+    exceptions::{PyOSError, PyValueError},
+    prelude::*,
+};
+use rustc_hash::FxHashMap;
+use serde_json::Value as Json;
+
+use crate::{
+    found::Found,
+    settings::Settings,
+    table::{Batches, ObjectColumn, recording},
+    work::{Cancel, without_interpreter},
+};
+
+/// A history that was judged.
+#[pyclass(frozen, module = "clewline._native")]
+#[derive(Debug)]
+pub(crate) struct Judged {
+    report: Report<'static>,
+    found: Vec<Found>,
+}
+
+#[pymethods]
+impl Judged {
+    #[getter]
+    fn verdict(&self) -> &'static str {
+        self.report.verdict().word()
+    }
+
+    #[getter]
+    fn operations(&self) -> usize {
+        self.report.operations()
+    }
+
+    #[getter]
+    fn objects(&self) -> usize {
+        self.report.objects()
+    }
+
+    /// The first line of the report, without the verdict.
+    #[getter]
+    fn headline(&self) -> String {
+        self.report.headline()
+    }
+
+    #[getter]
+    fn found(&self) -> Vec<Found> {
+        self.found.clone()
+    }
+
+    /// The report for people.
+    fn text(&self) -> String {
+        self.report.to_string()
+    }
+
+    /// The report for programs.
+    fn json(&self, witness: bool) -> String {
+        let witness = if witness { WitnessShown::Whole } else { WitnessShown::Not };
+        self.report.json(witness).to_string()
+    }
+
+    /// The page.
+    fn html(&self, py: Python<'_>) -> String {
+        py.detach(|| html::write(&self.report.page()))
+    }
+
+    /// The counterexample as a picture.
+    fn svg(&self, py: Python<'_>) -> String {
+        py.detach(|| self.report.svg())
+    }
+}
+
+impl Judged {
+    fn new(report: Report<'static>, settings: &Settings) -> Judged {
+        let found = found(&report, settings);
+        Judged { report, found }
+    }
+}
+
+/// The parts that do not hold: first those with a counterexample, then further violated ones, then
+/// those without a verdict.
+fn found(report: &Report<'static>, settings: &Settings) -> Vec<Found> {
+    if report.holds() {
+        return Vec::new();
+    }
+    let json = Json::from(report.json(WitnessShown::Not));
+    let mut found = Vec::new();
+    if json["explanation"].is_object() {
+        found.push(Found::violated(&json["explanation"]));
+        found.extend(json["others"].as_array().into_iter().flatten().map(Found::violated));
+    }
+    let case = report.case();
+    let all = report.parts().1;
+    let numbers = all.violated.iter().chain(all.unknown.keys());
+    let is_one = case.names().objects.len() < 2;
+    if numbers.clone().next().is_some() {
+        let parts = parts(case.problems(), &settings.algorithm);
+        let object = |number: usize| -> Json {
+            let first = parts.get(number).and_then(|it| it.operations().first());
+            let name = first.and_then(|it| case.names().objects.get(case.object(*it).index()));
+            name.map_or(Json::Null, |it| match case.values().get(*it) {
+                Datum::Int(int) => int.into(),
+                Datum::Text(text) | Datum::Symbol(text) | Datum::Other(text) => text.into(),
+                _ => Json::Null,
+            })
+        };
+        let mut operations: FxHashMap<String, usize> = FxHashMap::default();
+        for &number in numbers {
+            let rows = parts.get(number).map_or(0, |it| it.operations().len());
+            *operations.entry(object(number).to_string()).or_default() += rows;
+        }
+        if !is_one {
+            for &number in &all.violated {
+                let name = object(number);
+                if found.iter().all(|it| it.object != name) {
+                    let sentence = "No counterexample was made: there are more violated objects.".to_owned();
+                    found.push(Found::without_ids(name, "violated", sentence));
+                }
+            }
+        }
+        for (&number, reason) in &all.unknown {
+            found.push(Found::without_ids(object(number), "unknown", reason.to_string()));
+        }
+        for it in &mut found {
+            it.operations = operations.get(&it.object.to_string()).copied();
+        }
+    }
+    if found.is_empty() {
+        let reason = json["reason"].as_str().unwrap_or_default().to_owned();
+        found.push(Found::without_ids(Json::Null, report.verdict().word(), reason));
+    }
+    found
+}
+
+/// The exception for an error.
+pub(crate) fn exception(error: Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Judges files: one, or several that are one history by the times of one clock.
+#[pyfunction]
+pub(crate) fn check_paths(py: Python<'_>, paths: Vec<PathBuf>, settings: &Settings) -> PyResult<Judged> {
+    let cancel = Arc::default();
+    let check = settings.check(&cancel);
+    let object = settings.object()?;
+    // A file that is not there is the usual exception of Python.
+    for path in &paths {
+        File::open(path).map_err(|it| match it.raw_os_error() {
+            Some(code) => PyOSError::new_err((code, "it cannot be opened", path.display().to_string())),
+            None => it.into(),
+        })?;
+    }
+    let report = without_interpreter(py, &cancel, || match (&paths[..], settings.name()) {
+        ([path], Some(spec)) if !is_compressed(path) => check.file(path, spec),
+        ([path], Some(spec)) => {
+            let name = path.display().to_string();
+            check.reader(&name, open(path)?, spec)
+        }
+        _ => {
+            let recorded = |it: &PathBuf| {
+                let name = it.display().to_string();
+                let recording = check.recording(&name, open(it)?)?;
+                Ok((name, recording))
+            };
+            let mut all = paths.iter().map(recorded).collect::<Result<Vec<_>, Error>>()?;
+            let name = match &all[..] {
+                [(only, _)] => only.clone(),
+                all => format!("{} and {} more files", all[0].0, all.len() - 1),
+            };
+            let recording = match all.len() {
+                1 => all.remove(0).1,
+                _ => join(all).map_err(|(file, error)| Error::from(error).in_file(&file))?,
+            };
+            check.recorded(&name, recording, &*object)
+        }
+    })?;
+    settings.raised()?;
+    Ok(Judged::new(report.map_err(exception)?, settings))
+}
+
+fn open(path: &PathBuf) -> Result<Decoded<'static>, Error> {
+    let name = path.display().to_string();
+    File::open(path).map(Decoded::new).map_err(|it| Error::from(it).in_file(&name))
+}
+
+/// Judges a history in the text of a file.
+#[pyfunction]
+pub(crate) fn check_rows(py: Python<'_>, name: &str, text: Vec<u8>, settings: &Settings) -> PyResult<Judged> {
+    let cancel = Arc::default();
+    let check = settings.check(&cancel);
+    let object = settings.object()?;
+    let report = without_interpreter(py, &cancel, || {
+        let input = Cursor::new(text);
+        match settings.name() {
+            Some(spec) => check.reader(name, input, spec),
+            None => check.recorded(name, check.recording(name, input)?, &*object),
+        }
+    })?;
+    settings.raised()?;
+    Ok(Judged::new(report.map_err(exception)?, settings))
+}
+
+/// Judges the table that a stream of batches is.
+#[pyfunction]
+#[pyo3(signature = (stream, settings, object = None))]
+pub(crate) fn check_table(
+    py: Python<'_>,
+    stream: PyArrowType<RecordBatchStreamReader>,
+    settings: &Settings,
+    object: Option<&str>,
+) -> PyResult<Judged> {
+    if settings.is_quasi() {
+        let why = "quasi: factors are for files and rows; write the table to a file first";
+        return Err(PyValueError::new_err(why));
+    }
+    let cancel: Arc<Cancel> = Arc::default();
+    let check = settings.check(&cancel);
+    let specification = settings.object()?;
+    let column = object.map(|it| ObjectColumn::new(it, settings.takes_keys()));
+    let batches: Batches = match column {
+        Some(column) => Box::new(stream.0.map(move |it| it.and_then(|it| Ok(column.apply(&it)?.0)))),
+        None => Box::new(stream.0),
+    };
+    let report =
+        without_interpreter(py, &cancel, || judge_table(&check, batches, settings, &*specification))?;
+    settings.raised()?;
+    Ok(Judged::new(report.map_err(exception)?, settings))
+}
+
+fn judge_table(
+    check: &Check,
+    batches: Batches,
+    settings: &Settings,
+    object: &dyn clewline_core::ErasedSpec,
+) -> Result<Report<'static>, Error> {
+    let recording = recording(batches, &settings.circumstances, true)?;
+    check.recorded("the table", recording, object)
+}

@@ -1,0 +1,196 @@
+//! What to check, and how.
+
+use std::{sync::Arc, time::Duration};
+
+use clewline_check::{Algorithm, Selection};
+use clewline_core::{ErasedSpec, parallel};
+use clewline_methods::{Check, Keys, Progress, Quasi, available_memory};
+use clewline_report::{Circumstances, Mapping, formats::InputFormat};
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+};
+
+use crate::{machine::Machine, work::Cancel};
+
+/// What to check, and how.
+#[pyclass(frozen, module = "clewline._native")]
+#[derive(Debug)]
+pub(crate) struct Settings {
+    specification: Specified,
+    pub(crate) algorithm: Algorithm,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) memory: Option<usize>,
+    jobs: usize,
+    format: InputFormat,
+    keyed: bool,
+    quasi: Option<Quasi>,
+    may_fail: Option<clewline_core::MayFail>,
+    pub(crate) circumstances: Circumstances,
+    pub(crate) violations: usize,
+}
+
+#[derive(Debug)]
+enum Specified {
+    Named(String),
+    Machine(Machine),
+}
+
+#[pymethods]
+impl Settings {
+    #[new]
+    #[pyo3(signature = (spec, *, algorithm = "auto", timeout = None, memory = None, jobs = None,
+        input_format = "auto", keyed = false, quasi = None, reading = None, may_fail = None, skew = 0,
+        initial = None, mapping = None, violations = 100))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        spec: &Bound<'_, PyAny>,
+        algorithm: &str,
+        timeout: Option<f64>,
+        memory: Option<usize>,
+        jobs: Option<usize>,
+        input_format: &str,
+        keyed: bool,
+        quasi: Option<&str>,
+        reading: Option<&str>,
+        may_fail: Option<&str>,
+        skew: i64,
+        initial: Option<String>,
+        mapping: Option<&str>,
+        violations: usize,
+    ) -> PyResult<Settings> {
+        crate::add_formats();
+        let mut circumstances = Circumstances::default();
+        (circumstances.skew, circumstances.initial) = (skew, initial);
+        if let Some(mapping) = mapping {
+            circumstances.mapping = Mapping::parse(mapping).map_err(|it| wrong("mapping", it))?;
+        }
+        let mut quasi = quasi.map(str::parse::<Quasi>).transpose().map_err(|it| wrong("quasi", it))?;
+        if let Some(reading) = reading {
+            let reading = reading.parse().map_err(|it| wrong("reading", it))?;
+            let without = || PyValueError::new_err("reading: there is no quasi factor");
+            quasi = Some(quasi.ok_or_else(without)?.with_reading(reading));
+        }
+        let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
+        Ok(Settings {
+            specification: Specified::of(spec)?,
+            algorithm: algorithm.parse().map_err(|it| wrong("algorithm", it))?,
+            timeout: timeout.map_err(|it| wrong("timeout", it))?,
+            memory: memory.or_else(available_memory),
+            jobs: jobs.unwrap_or_else(parallel::jobs_available).max(1),
+            format: input_format.parse().map_err(|it| wrong("input_format", it))?,
+            keyed,
+            quasi,
+            may_fail: may_fail.map(str::parse).transpose().map_err(|it| wrong("may_fail", it))?,
+            circumstances,
+            violations,
+        })
+    }
+
+    /// Whether operations take the key of a column of keys.
+    #[getter]
+    pub(crate) fn takes_keys(&self) -> bool {
+        self.name().is_some_and(|it| KEYED.contains(&it.split(':').next().unwrap_or(it)))
+    }
+}
+
+fn wrong(name: &str, error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("{name}: {error}"))
+}
+
+impl Specified {
+    fn of(spec: &Bound<'_, PyAny>) -> PyResult<Specified> {
+        if let Ok(name) = spec.extract::<String>() {
+            clewline_specs::find(&name).map_err(|it| wrong("spec", it))?;
+            return Ok(Specified::Named(name));
+        }
+        Machine::of(spec).map(Specified::Machine).map_err(|_| {
+            PyTypeError::new_err("spec: expected the name of a specification or a machine of Python")
+        })
+    }
+}
+
+// Their operations take a key, or an element, so that a column of keys is not only a name.
+const KEYED: [&str; 4] = ["map", "set", "full-set", "multiset"];
+
+impl Settings {
+    /// How to check; `cancel` ends it.
+    pub(crate) fn check(&self, cancel: &Arc<Cancel>) -> Check {
+        let cancel = Arc::clone(cancel);
+        let mut check = Check::new()
+            .algorithm(self.algorithm.clone())
+            .format(self.format)
+            .keyed(if self.keyed { Keys::InValues } else { Keys::None })
+            .parts(Selection::All, self.violations)
+            .circumstances(self.circumstances.clone())
+            .keep_times()
+            .jobs(self.jobs)
+            .progress(move |it| {
+                if let Progress::Judging(budget) = it {
+                    cancel.watch(budget);
+                }
+            });
+        if let Some(quasi) = &self.quasi {
+            check = check.quasi(quasi.clone());
+        }
+        if let Some(may_fail) = &self.may_fail {
+            check = check.may_fail(may_fail.clone());
+        }
+        if let Some(timeout) = self.timeout {
+            check = check.timeout(timeout);
+        }
+        if let Some(memory) = self.memory {
+            check = check.memory(memory);
+        }
+        check
+    }
+
+    /// The specification.
+    pub(crate) fn object(&self) -> PyResult<Box<dyn ErasedSpec>> {
+        match &self.specification {
+            Specified::Named(name) => clewline_specs::find(name).map_err(|it| wrong("spec", it)),
+            Specified::Machine(machine) => Ok(Box::new(machine.fresh())),
+        }
+    }
+
+    /// The name of the specification, if it is in the catalog.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match &self.specification {
+            Specified::Named(name) => Some(name),
+            Specified::Machine(_) => None,
+        }
+    }
+
+    /// The exception that a machine of Python raised, if it did.
+    pub(crate) fn raised(&self) -> PyResult<()> {
+        match &self.specification {
+            Specified::Named(_) => Ok(()),
+            Specified::Machine(machine) => machine.raised(),
+        }
+    }
+
+    /// The name of the specification, if a history can be judged while it is read.
+    pub(crate) fn streamed(&self) -> Option<&str> {
+        let Circumstances { skew, initial, .. } = &self.circumstances;
+        let is_plain = *skew == 0 && initial.is_none() && self.may_fail.is_none();
+        if is_plain && matches!(self.algorithm, Algorithm::Auto) { self.name() } else { None }
+    }
+
+    /// Whether quasi factors are given.
+    pub(crate) fn is_quasi(&self) -> bool {
+        self.quasi.is_some()
+    }
+}
+
+/// The specifications of the catalog: name and description of each.
+#[pyfunction]
+pub(crate) fn specifications() -> Vec<(&'static str, &'static str)> {
+    clewline_specs::CATALOG.iter().map(|it| (it.name, it.about)).collect()
+}
+
+/// How many bytes of memory may be used: most of those that are free.
+#[pyfunction]
+#[pyo3(name = "available_memory")]
+pub(crate) fn free_memory() -> usize {
+    available_memory().unwrap_or(usize::MAX >> 1)
+}
