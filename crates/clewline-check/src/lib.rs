@@ -11,6 +11,7 @@ mod failure;
 mod frontier;
 mod holds_if;
 mod judge;
+pub mod limits;
 mod lists;
 mod minimize;
 mod observations;

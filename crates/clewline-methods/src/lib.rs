@@ -23,7 +23,6 @@ pub mod actors;
 mod check;
 mod environment;
 mod error;
-pub mod limits;
 #[cfg(feature = "line-up")]
 pub mod line_up;
 #[cfg(feature = "html")]
@@ -35,9 +34,9 @@ mod saving;
 pub mod stress;
 
 pub use check::{Alarm, Check, Keys, LineOrder, Progress, Report, Watch, check, check_file, given_up};
+pub use clewline_check::limits::available_memory;
 pub use clewline_threads::matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use error::Error;
-pub use limits::available_memory;
 pub use recorder::{OpenNote, OpenOperation, Recorder};
 pub use relaxed::{Factor, Factors, Quasi, QuasiReading};
 #[cfg(feature = "serde")]

@@ -9,14 +9,11 @@ use std::{
 
 use clewline_core::is_interrupted;
 use clewline_lab::reproduce::{
-    self, Compiled, FETCHED, Form, Options, Progress, Size, Step, TABLES, find, in_c, names_in_c,
+    self, Compiled, FETCHED, Form, Options, Progress, Size, Step, TABLES, find, in_c, names_in_c, plot,
 };
 use clewline_report::{
     OutputFile,
-    render::{
-        plot,
-        table::{self, Cell, Column, Table},
-    },
+    render::table::{self, Cell, Column, Table},
 };
 use serde_json::{Value as Json, json};
 

@@ -1,15 +1,13 @@
 //! Common parts of Figures 8 and 9 of the DS2 paper: one measure a chart, seven schedulers on ten
 //! configurations each.
 
-use clewline_report::render::{
-    plot::{Axis, Plot, Scale, Series, Stroke},
-    table::{Cell, Column, Table},
-};
+use clewline_report::render::table::{Cell, Column, Table};
 
 use super::{
     ds2::{self, PaperFigures, Runs, SCHEDULERS, published},
     ds2_a2, ds2_a3, ds2_a4, ds2_a5, ds2_a6, ds2_a7, ds2_a8, ds2_a9, ds2_a10, ds2_a11,
     entry::{Options, Outcome, Progress, Step, figures, number_of},
+    plot::{Axis, Plot, Scale, Series, Stroke},
 };
 
 const TABLES: [&ds2::Table; 10] = [

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use clewline_report::render::{
-    plot::Plot,
-    table::{Cell, Column, Table},
-};
+use clewline_report::render::table::{Cell, Column, Table};
 use clewline_unmodified as unmodified;
+
+use super::plot::Plot;
 
 /// A table or a figure of a paper.
 #[derive(Clone, Copy, Debug)]

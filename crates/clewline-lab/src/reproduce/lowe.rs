@@ -10,12 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Algorithm, Options as Judging, compete, judge};
+use clewline_check::{Algorithm, Options as Judging, compete, judge, limits::Timer};
 use clewline_core::{Budget, ErasedHistory, Reason, Verdict, Witness};
 use clewline_threads::Ending;
 
 use super::entry::{Size, caution};
-use clewline_methods::{Error, limits::Timer, stress::Stress};
+use clewline_methods::{Error, stress::Stress};
 
 /// The source of all figures.
 pub(super) const PAPER: &str = "G. Lowe, \"Testing for linearizability\", 2017";

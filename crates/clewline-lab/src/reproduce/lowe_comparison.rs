@@ -6,15 +6,13 @@
 use std::time::{Duration, Instant};
 
 use clewline_core::ValueDomain;
-use clewline_report::render::{
-    plot::{Axis, Plot, Scale, Series, Stroke},
-    table::{Cell, Column, Table, digits},
-};
+use clewline_report::render::table::{Cell, Column, Table, digits};
 use clewline_threads::Noise;
 
 use super::{
     entry::{Options, Outcome, Progress, Size, Step, count_of, figures, number_of, text_of},
     lowe::{self, Observation, ObservationEnd, Tester},
+    plot::{Axis, Plot, Scale, Series, Stroke},
     statistics::Sample,
 };
 use clewline_methods::{Error, stress::Stress};

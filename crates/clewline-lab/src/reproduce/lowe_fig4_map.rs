@@ -3,12 +3,13 @@
 //! The number of runs is chosen such that the total number of operations is the same for all
 //! lengths.
 
-use clewline_report::render::{plot::Scale, table::Column};
+use clewline_report::render::table::Column;
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Progress, Size},
     lowe,
     lowe_comparison::{self, Comparison, Point, XAxis},
+    plot::Scale,
 };
 use clewline_methods::stress::Stress;
 

@@ -1,11 +1,12 @@
 //! Figure 5 of Lowe's paper, on the right: testers on a queue, by the share of enqueues.
 
-use clewline_report::render::{plot::Scale, table::Column};
+use clewline_report::render::table::Column;
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Progress, Size},
     lowe,
     lowe_comparison::{self, Comparison, Point, XAxis},
+    plot::Scale,
 };
 
 /// The entry of this file in the table.

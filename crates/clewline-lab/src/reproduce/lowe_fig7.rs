@@ -7,15 +7,13 @@
 
 use std::time::Duration;
 
-use clewline_report::render::{
-    plot::{Axis, Plot, Scale, Series, Stroke},
-    table::{Cell, Column, Table, digits},
-};
+use clewline_report::render::table::{Cell, Column, Table, digits};
 use clewline_threads::Noise;
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Progress, Size, Step, count_of, figures, number_of},
     lowe::{self, ObservationEnd},
+    plot::{Axis, Plot, Scale, Series, Stroke},
     statistics::{Sample, count},
 };
 

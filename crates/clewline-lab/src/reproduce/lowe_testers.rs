@@ -6,14 +6,12 @@
 use std::{thread, time::Instant};
 
 use clewline_core::{ValueDomain, parallel};
-use clewline_report::render::{
-    plot::{Axis, Plot, Scale, Series, Stroke},
-    table::{Cell, Column, Table, digits},
-};
+use clewline_report::render::table::{Cell, Column, Table, digits};
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Progress, Size, Step, figures, number_of},
     lowe::{self, ObservationEnd},
+    plot::{Axis, Plot, Scale, Series, Stroke},
     statistics::Sample,
 };
 

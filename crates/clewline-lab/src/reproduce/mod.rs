@@ -48,6 +48,7 @@ pub mod lowe_testers;
 mod monitoring;
 pub mod monitoring_fig1;
 pub mod monitoring_fig2;
+pub mod plot;
 mod recorded;
 mod round_up;
 mod round_up_c;

@@ -10,13 +10,11 @@ use std::{hint::black_box, time::Duration};
 
 use clewline_core::{Budget, ErasedHistory, GeneratorConfig, ValueDomain};
 use clewline_monitor::{self as monitor, MonitorVerdict, Want};
-use clewline_report::render::{
-    plot::{Axis, Plot, Scale, Series, Stroke},
-    table::{Cell, Column},
-};
+use clewline_report::render::table::{Cell, Column};
 
 use super::{
     entry::{Options, Progress, Step, caution, figures, time_of},
+    plot::{Axis, Plot, Scale, Series, Stroke},
     recorded::record,
     stopwatch::Stopwatch,
 };

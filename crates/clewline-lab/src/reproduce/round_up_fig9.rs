@@ -1,12 +1,10 @@
 //! Figure 9 of the Round-Up paper: time with and without its optimizations.
 
-use clewline_report::render::{
-    plot::{Axis, Plot, Scale, Series, Stroke},
-    table::{Cell, Column, Table},
-};
+use clewline_report::render::table::{Cell, Column, Table};
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Progress, Step},
+    plot::{Axis, Plot, Scale, Series, Stroke},
     round_up::{PAPER, check_options, measure, notes},
     round_up_table_5::ROWS,
 };

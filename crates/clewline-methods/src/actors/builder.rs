@@ -6,6 +6,7 @@ use clewline_actors::{
     ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario,
     schedulers::{self, delay_bounded::DELAYS, pct::DEPTH},
 };
+use clewline_check::limits::available_memory;
 use clewline_core::name_of_type;
 use clewline_report::{
     Regressions,
@@ -21,10 +22,7 @@ use super::{
     text::ReportContext,
     token::Token,
 };
-use crate::{
-    environment::{set_bounds, this_test},
-    limits::available_memory,
-};
+use crate::environment::{set_bounds, this_test};
 
 /// A test under construction: every order of messages in an actor system, and whether clients can
 /// distinguish it from one object.

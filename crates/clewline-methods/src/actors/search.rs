@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clewline_actors::{HistoryEvent, Schedule};
+use clewline_check::limits::{Timer, with_process_memory};
 use clewline_core::{Budget, Reason};
 
 use super::{
@@ -10,7 +11,7 @@ use super::{
     options::{Options, Progress},
     outcome::{Error, Metrics},
 };
-use crate::limits::{Timer, with_process_memory};
+
 use clewline_explore::Coverage;
 
 /// The result of one exploration with one fault budget.

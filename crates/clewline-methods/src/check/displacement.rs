@@ -2,14 +2,13 @@
 
 use std::{io::Read, time::Instant};
 
-use clewline_check::relaxed::QuasiWitness;
+use clewline_check::{limits::Timer, relaxed::QuasiWitness};
 use clewline_core::{ErasedHistory, OperationId, Verdict};
 use clewline_report::render::block::Block;
 
 use super::{Check, ReadResult, WaitingReader, outcome::Report};
 use crate::{
     error::Error,
-    limits::Timer,
     relaxed::{self, Plan, Quasi, QuasiEvidence, judge_recording},
 };
 

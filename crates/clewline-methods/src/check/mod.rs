@@ -18,7 +18,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Algorithm, Judgement, Options, Selection, judge_by};
+use clewline_check::{
+    Algorithm, Judgement, Options, Selection, judge_by,
+    limits::{BudgetedReader, Timer, with_process_memory},
+};
 use clewline_core::{
     BorrowedHistory, Budget, Criterion, CriterionHistory, EmptyHistory, ErasedHistory, ErasedSpec, History,
     MayFail, Reason, Recording, RelaxedHistory, Specification, Verdict, name_of_type,
@@ -36,7 +39,6 @@ use self::watch::{
 };
 use crate::{
     error::{Error, ErrorKind},
-    limits::{BudgetedReader, Timer, with_process_memory},
     relaxed::{Plan, Quasi, QuasiEvidence, QuasiReading, judge_program},
 };
 
@@ -557,8 +559,8 @@ impl Check {
         Ok(judge_by(case, self.criterion, options))
     }
 
-    /// As [`file`](Self::file), of a recording in memory and a specification that need not be in the
-    /// catalog. Without quasi factors.
+    /// As [`file`](Self::file), of a recording in memory and a specification that need not be in
+    /// the catalog. Without quasi factors.
     ///
     /// # Errors
     ///

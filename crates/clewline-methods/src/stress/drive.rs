@@ -12,7 +12,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Options, Stuck};
+use clewline_check::{
+    Options, Stuck,
+    limits::{available_memory, with_process_memory},
+};
 use clewline_core::{
     Budget, GeneratorConfig, Random, Reason, RelaxedHistory, Value, Verdict, is_interrupted,
 };
@@ -29,7 +32,6 @@ use super::{
 use crate::{
     check::Report,
     error::Error,
-    limits::{available_memory, with_process_memory},
     relaxed::{FactorHistogram, QuasiEvidence},
 };
 

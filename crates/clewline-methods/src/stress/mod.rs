@@ -53,7 +53,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_check::{Algorithm, failure_point};
+use clewline_check::{Algorithm, failure_point, limits::available_memory};
 #[cfg(feature = "serde")]
 use clewline_core::erase_with;
 use clewline_core::{
@@ -66,7 +66,6 @@ use clewline_threads::{Clock, ErasedSubject, Noise, Pinning, Settings, Subject, 
 use crate::{
     environment::this_test,
     error::{Error, ErrorKind},
-    limits::available_memory,
     relaxed::{Quasi, QuasiReading},
 };
 

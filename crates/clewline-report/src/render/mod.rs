@@ -16,7 +16,6 @@ pub mod json;
 mod judged;
 mod notes;
 #[cfg(feature = "html")]
-pub mod plot;
 pub mod present;
 #[cfg(feature = "html")]
 pub mod publish;

@@ -50,7 +50,7 @@ impl Drop for Timer {
 }
 
 /// `budget` with this memory limit for the whole process, where the system reports its memory.
-pub(crate) fn with_process_memory(budget: Budget, bytes: usize) -> Budget {
+pub fn with_process_memory(budget: Budget, bytes: usize) -> Budget {
     let budget = budget.with_memory(bytes);
     if cfg!(target_os = "linux") { budget.with_gauge(recent_resident_bytes) } else { budget }
 }
@@ -98,7 +98,8 @@ pub fn available_memory() -> Option<usize> {
 }
 
 /// An input that ends with an error when its budget is exhausted.
-pub(crate) struct BudgetedReader<'b, R> {
+#[derive(Debug)]
+pub struct BudgetedReader<'b, R> {
     input: R,
     budget: &'b Budget,
     since: usize,
@@ -109,12 +110,13 @@ pub(crate) struct BudgetedReader<'b, R> {
 const BUDGET_CHECK_INTERVAL_BYTES: usize = 4 << 20;
 
 impl<'b, R: Read> BudgetedReader<'b, R> {
-    pub(crate) fn new(input: R, budget: &'b Budget) -> Self {
+    /// `input`, for as long as `budget` allows.
+    pub fn new(input: R, budget: &'b Budget) -> Self {
         BudgetedReader { input, budget, since: 0, hit: None }
     }
 
     /// The limit that ended the input early, if one did.
-    pub(crate) fn into_limit_hit(self) -> Option<Reason> {
+    pub fn into_limit_hit(self) -> Option<Reason> {
         self.hit
     }
 }

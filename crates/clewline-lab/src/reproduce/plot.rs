@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::grouped;
+use clewline_report::render::grouped;
 
 /// A plot.
 #[derive(Clone, Debug, PartialEq)]
