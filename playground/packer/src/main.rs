@@ -1,8 +1,8 @@
 //! Packs the playground into one page, which needs no server: a browser opens it as a file.
 //!
-//! `packer MODULE.wasm TEMPLATE.html OUT.html` fills the marks of the template: `{{PATH}}` is a file,
-//! by its path from the template; `{{text PATH}}` the same as a literal of JavaScript; `{{wasm}}`
-//! the module, as base64 of gzip; `{{glue}}` what wasm-bindgen writes for it.
+//! `packer MODULE.wasm TEMPLATE.html OUT.html` fills the marks of the template: `{{PATH}}` is a
+//! file, by its path from the template; `{{text PATH}}` the same as a literal of JavaScript;
+//! `{{wasm}}` the module, as base64 of gzip; `{{glue}}` what wasm-bindgen writes for it.
 
 use std::{
     error::Error,
