@@ -1,0 +1,280 @@
+"""`check` on Spark."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+from typing import Any, Callable, Optional
+
+from .. import _native
+from .._check import Specification, settings_of
+from .._result import VIOLATED, ObjectResult, Result
+from ._errors import IncompleteError, understood
+from ._task import SCHEMA
+
+# The columns that are read.
+_COLUMNS = ("process", "op", "call", "return", "arg", "ret", "key", "object", "id")
+_REQUIRED = ("process", "op", "call")
+
+_CHECKSUM = "clewline_checksum"
+
+# A task has at most about this many operations, unless one object has more.
+_PARTITION_ROWS = 2_000_000
+
+# Histories of violated objects with more operations in all are not fetched for their reports.
+_FETCHED_ROWS = 2_000_000
+
+
+def check(
+    df: Any,
+    spec: Specification = "map",
+    object: str = "key",
+    *,
+    partitions: Optional[int] = None,
+    json: tuple = (),
+    reports: int = 20,
+    progress: Optional[Callable[[int, int], None]] = None,
+    **options: Any,
+) -> Result:
+    """Judges the objects in a DataFrame, and returns a `Result` as `clewline.check` does.
+
+    The columns are those of a table: `process`, `op`, `call`, `return`, `arg`, `ret`, `key`,
+    `object`, `id`; others are not read. `object` names the column that says of which object an
+    operation is. Of `key` the values are the first argument, too, if the specification has keys.
+
+    `partitions` is the number of tasks; `json` names columns of texts that are JSON; `reports` says
+    for how many violated objects the whole history is fetched, for text and pages; `progress` is
+    called now and then with the numbers of operations that are judged and that there are. Options
+    are those of `clewline.check`; limits are for each task.
+
+    Raises `IncompleteError` if the tasks did not judge exactly the operations of the input,
+    `VersionError` if an executor has another wheel, `ReadError` with the name of a file that cannot
+    be read, and `ValueError` if the rows are no history of such an object.
+    """
+    from pyspark.sql import functions as F
+
+    _, name = settings_of(spec, options)  # What is wrong is said before anything runs.
+    names = [it for it in _COLUMNS if it in df.columns]
+    missing = [it for it in (*_REQUIRED, object) if it not in df.columns]
+    if missing:
+        raise ValueError(f"expected a column `{missing[0]}`, found only {', '.join(df.columns)}")
+    if object not in names:
+        names.append(object)
+    # By their ids if they have some: then the other columns are read only once.
+    identity = ["id"] if "id" in names else names
+    prepared = df.select(
+        *(F.col(f"`{it}`") for it in names),
+        F.xxhash64(*(F.col(f"`{it}`") for it in identity)).alias(_CHECKSUM),
+    )
+    try:
+        total, checksum = prepared.agg(
+            F.count(F.lit(1)), F.sum(F.col(_CHECKSUM).cast("decimal(38,0)"))
+        ).collect()[0]
+        if not total:
+            raise ValueError("expected operations, found none")
+        if partitions is None:
+            partitions = max(2 * _parallelism(df), math.ceil(total / _PARTITION_ROWS))
+        order = [f"`{it}`" for it in (object, "call", "return", "id") if it in names]
+        sorted_rows = prepared.repartition(partitions, f"`{object}`").sortWithinPartitions(*order)
+        task = _task(df, spec, object, options, tuple(json))
+        with _Watch(df, total, progress) as watch:
+            judged = sorted_rows.mapInArrow(watch.counted(task), SCHEMA).collect()
+    except ValueError:
+        raise
+    except Exception as error:
+        raise understood(error) from error
+    result = _joined(judged, name, total, int(checksum))
+    if not result.violated or not reports:
+        return result
+    return _with_reports(result, prepared, spec, object, options, tuple(json), reports)
+
+
+def _task(df: Any, spec: Any, column: str, options: dict, as_json: tuple) -> Callable[[Any], Any]:
+    """The function that tasks run. It is sent as a whole, so that it also runs, and says so, where
+    another version is installed."""
+    version, cores = _native.VERSION, _cores(df)
+    options = dict(options)
+    memory = _configured(df, "spark.executor.pyspark.memory")
+    if memory is not None and options.get("memory") is None:
+        options["memory"] = _bytes(memory) * 3 // 4
+
+    def judge(batches: Any) -> Any:
+        import clewline
+
+        if clewline.__version__ != version:
+            import os
+
+            raise RuntimeError(
+                f"<<clewline:version:clewline {version} runs on the driver, and clewline "
+                f"{clewline.__version__} on the executor {os.uname().nodename}: install one wheel "
+                "everywhere:clewline>>"
+            )
+        from clewline.spark import _task
+
+        return _task.judge(batches, spec, column, options, as_json, cores)
+
+    return judge
+
+
+def _joined(rows: list, spec: str, total: int, checksum: int) -> Result:
+    """The result of all tasks. Equal rows count once, and all rows must account for the input."""
+    certificates: dict = {}
+    found: dict = {}
+    for partition, kind, body in {(row[0], row[1], row[2]) for row in rows}:
+        about = json.loads(body)
+        if kind == "certificate":
+            if partition in certificates:
+                raise IncompleteError(f"partition {partition} was judged twice, with different results")
+            certificates[partition] = about
+        else:
+            found[(partition, json.dumps(about["object"]))] = ObjectResult(
+                object=about["object"],
+                verdict=kind,
+                operations=about["operations"],
+                ids=tuple(about["ids"]),
+                sentence=about["sentence"],
+                is_minimal=about["is_minimal"],
+            )
+    sums = {
+        name: sum(int(it[name]) for it in certificates.values())
+        for name in ("operations", "objects", "violated", "unknown", "checksum")
+    }
+    if sums["operations"] != total:
+        raise IncompleteError(
+            f"the tasks judged {sums['operations']:,} operations, and the input has {total:,}: "
+            "nothing is known; run it again"
+        )
+    if sums["checksum"] != checksum:
+        raise IncompleteError(
+            f"the tasks judged {total:,} operations, but not those of the input (the sum of their "
+            "checksums is another): nothing is known; run it again"
+        )
+    ordered = sorted(found.values(), key=lambda it: _place(it.object))
+    return Result.of_objects(
+        spec, sums["operations"], sums["objects"], ordered, sums["violated"], sums["unknown"]
+    )
+
+
+def _place(name: Any) -> tuple:
+    """The place of a name among others: none, numbers, texts."""
+    if name is None:
+        return 0, 0, ""
+    return (2, 0, name) if isinstance(name, str) else (1, name, "")
+
+
+def _with_reports(
+    result: Result, prepared: Any, spec: Any, column: str, options: dict, as_json: tuple, reports: int
+) -> Result:
+    """The result with the reports of violated objects, whose histories are fetched: the shortest."""
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    from ._task import _with_json
+
+    chosen, rows = [], 0
+    for found in sorted(result.violated, key=lambda it: it.operations or 0)[:reports]:
+        rows += found.operations or 0
+        if _FETCHED_ROWS < rows:
+            break
+        chosen.append(found.object)
+    if not chosen:
+        return result
+    key = F.col(f"`{column}`")
+    names = [it for it in chosen if it is not None]
+    wanted = key.isin(names)
+    if len(names) < len(chosen):
+        wanted = wanted | key.isNull()
+    order = [f"`{it}`" for it in (column, "call", "return", "id") if it in prepared.columns]
+    history = prepared.where(wanted).sort(*order)
+    try:
+        table = history.toArrow() if hasattr(history, "toArrow") else pa.Table.from_pandas(history.toPandas())
+    except Exception as error:
+        raise understood(error) from error
+    table = table.cast(_with_json(table.schema, as_json))
+    settings, _ = settings_of(spec, options)
+    judged = _native.check_sorted(table, settings, column, reports, len(chosen))
+    again = {repr(it.object): it for it in map(ObjectResult._of, judged.found) if it.verdict == VIOLATED}
+    violated = [again.get(repr(it.object), it) for it in result.violated]
+    return Result.of_objects(
+        result.spec,
+        result.operations,
+        result.objects,
+        [*violated, *result.unknown],
+        result.violated_count,
+        result.unknown_count,
+    )
+
+
+class _Watch:
+    """Reports the progress, by a counter of which no verdict depends."""
+
+    def __init__(self, df: Any, total: int, progress: Optional[Callable[[int, int], None]]) -> None:
+        self._total, self._progress, self._counter = total, progress, None
+        self._done, self._thread = threading.Event(), None
+        if progress is not None:
+            try:
+                self._counter = df.sparkSession.sparkContext.accumulator(0)
+            except Exception:  # noqa: BLE001 - Spark Connect has no such thing
+                self._counter = None
+
+    def counted(self, task: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """The task, which counts its rows."""
+        counter = self._counter
+        if counter is None:
+            return task
+
+        def counting(batches: Any) -> Any:
+            def all_batches() -> Any:
+                for batch in batches:
+                    counter.add(batch.num_rows)
+                    yield batch
+
+            return task(all_batches())
+
+        return counting
+
+    def __enter__(self) -> "_Watch":
+        if self._counter is not None:
+            self._thread = threading.Thread(target=self._report, daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._done.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _report(self) -> None:
+        while not self._done.wait(0.5):
+            # Repeated tasks count twice here.
+            self._progress(min(self._counter.value, self._total), self._total)  # type: ignore
+
+
+def _configured(df: Any, name: str) -> Optional[str]:
+    try:
+        return df.sparkSession.conf.get(name, None)
+    except Exception:  # noqa: BLE001 - not every service lets it be read
+        return None
+
+
+def _cores(df: Any) -> int:
+    cores = _configured(df, "spark.executor.cores")
+    return int(cores) if cores and cores.isdigit() else 1
+
+
+def _parallelism(df: Any) -> int:
+    try:
+        return df.sparkSession.sparkContext.defaultParallelism
+    except Exception:  # noqa: BLE001 - Spark Connect has no such thing
+        shuffle = _configured(df, "spark.sql.shuffle.partitions")
+        return int(shuffle) // 2 if shuffle and shuffle.isdigit() else 100
+
+
+def _bytes(text: str) -> int:
+    """The number of bytes of a setting such as `2g`; megabytes are the unit without one."""
+    units = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+    text = text.strip().lower().rstrip("b") or "0"
+    if text[-1] in units:
+        return int(text[:-1]) * units[text[-1]]
+    return int(text) << 20

@@ -1,0 +1,300 @@
+"""`clewline.spark` on a real cluster whose processes are killed."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytest.importorskip("pyspark")
+if shutil.which("java") is None:
+    pytest.skip("needs java", allow_module_level=True)
+
+import pyarrow.parquet as pq
+from cluster import Cluster, Killer
+from generate import table
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import clewline
+import clewline.spark
+from clewline.spark import _check as spark_check
+
+OPERATIONS = int(os.environ.get("CLEWLINE_TEST_OPERATIONS", 2_500_000))
+KEYS, HOT, FILES, PARTITIONS = OPERATIONS // 100, 5, 12, 16
+PLANTED = (3, HOT, 77, KEYS - 1)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    cluster = Cluster(tmp_path_factory.mktemp("spark"))
+    yield cluster
+    cluster.stop()
+
+
+def session(cluster, **settings):
+    builder = SparkSession.builder.master(cluster.url).appName("tests")
+    given = {
+        "spark.executor.memory": "640m",
+        "spark.executor.cores": "1",
+        "spark.driver.memory": "640m",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.files.openCostInBytes": "128m",
+        "spark.task.maxFailures": "8",
+        **settings,
+    }
+    for name, value in given.items():
+        builder = builder.config(name, value)
+    made = builder.getOrCreate()
+    made.sparkContext.setLogLevel("OFF")
+    return made
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """The folder of the files, and the result of one process."""
+    folder = tmp_path_factory.mktemp("recorded")
+    arrow = table(OPERATIONS, KEYS, PLANTED, HOT)
+    step = OPERATIONS // FILES + 1
+    for number in range(FILES):
+        pq.write_table(arrow.slice(number * step, step), folder / f"part-{number:02}.parquet", compression="zstd")
+    whole = clewline.check(arrow, object="key")
+    assert sorted(it.object for it in whole.violated) == sorted(PLANTED)
+    return folder, whole
+
+
+@pytest.fixture(scope="module")
+def spark(cluster):
+    made = session(cluster)
+    yield made
+    made.stop()
+
+
+def same(result, whole):
+    """Whether both found the same."""
+    assert (result.verdict, result.operations, result.objects) == (whole.verdict, whole.operations, whole.objects)
+    ours = [(it.object, sorted(it.ids), it.operations) for it in result.violated]
+    assert ours == sorted((it.object, sorted(it.ids), it.operations) for it in whole.violated)
+    assert result.violated_count == len(PLANTED) and result.unknown_count == 0
+
+
+def run(spark, folder):
+    return clewline.spark.check(spark.read.parquet(str(folder)), "map", "key", partitions=PARTITIONS)
+
+
+def test_a_cluster_finds_what_one_process_finds(spark, recorded, tmp_path):
+    seen = []
+    df = spark.read.parquet(str(recorded[0]))
+    result = clewline.spark.check(
+        df, "map", "key", partitions=PARTITIONS, progress=lambda judged, total: seen.append((judged, total))
+    )
+    same(result, recorded[1])
+    assert all(judged <= total == OPERATIONS for judged, total in seen)
+    # The histories of the violated objects were fetched, and drawn.
+    assert all(it.text().startswith("violated:") for it in result.violated)
+    index = pathlib.Path(result.write_html(tmp_path / "out"))
+    assert len(list(index.parent.iterdir())) == len(PLANTED) + 1 and str(KEYS - 1) in index.read_text()
+    assert f"4 violated of {KEYS:,} objects" in str(result)
+
+
+def killed(spark, recorded, tasks, nth, victim):
+    """Checks while a process is killed. If it was too fast for that, again."""
+    while True:
+        with Killer(spark.sparkContext, tasks, nth, victim) as killer:
+            result = run(spark, recorded[0])
+        same(result, recorded[1])
+        if killer.killed is not None:
+            return killer.killed
+
+
+def executor(cluster, spark):
+    application = spark.sparkContext.applicationId
+    while len(cluster.executors(application)) < 2:
+        time.sleep(0.1)
+    return lambda: cluster.executors(application)[0]
+
+
+def test_an_executor_killed_in_the_shuffle_changes_nothing(cluster, spark, recorded):
+    # The second stage that reads all files: the first counts their rows.
+    killed(spark, recorded, FILES, 2, executor(cluster, spark))
+
+
+def test_an_executor_killed_while_judging_changes_nothing(cluster, spark, recorded):
+    killed(spark, recorded, PARTITIONS, 1, executor(cluster, spark))
+
+
+def test_a_worker_killed_while_judging_changes_nothing(cluster, spark, recorded):
+    executor(cluster, spark)
+    pid = killed(spark, recorded, PARTITIONS, 1, lambda: worker_process(cluster.workers[0]))
+    assert pid
+    cluster.workers[0].wait()
+    cluster.workers[0] = cluster.worker(0)
+
+
+def worker_process(started):
+    """The process of a worker: its script becomes the virtual machine, or is its parent."""
+    children = pathlib.Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
+    return int(children[0]) if children else started.pid
+
+
+def test_an_object_that_does_not_fit_is_unknown_by_name_and_size(spark, recorded):
+    df = spark.read.parquet(str(recorded[0])).where("key < 8")
+    result = clewline.spark.check(df, "map", "key", partitions=2, memory=8 << 20)
+    [unknown] = result.unknown
+    assert unknown.object == HOT and f"{unknown.operations} operations" in unknown.sentence
+    assert result.verdict == "violated" and [it.object for it in result.violated] == [3]
+
+
+def test_a_function_is_a_specification_on_a_cluster(spark):
+    def step(state, op, args, ret):
+        if op == "write":
+            return args
+        return [state] if ret == state else []
+
+    rows = [(0, "write", 0, 1, 7, None, "a"), (1, "read", 2, 3, None, 7, "a"), (1, "read", 2, 3, None, 8, "b")]
+    names = "process int, op string, call long, `return` long, arg int, ret int, account string"
+    result = clewline.spark.check(spark.createDataFrame(rows, names), step, "account", partitions=2)
+    assert [it.object for it in result.violated] == ["b"] and result.objects == 2
+
+
+def test_texts_that_are_json_are_values(spark):
+    rows = [(0, "put", 0, 1, "k", '{"a": 1}', None), (1, "get", 2, 3, "k", None, '{"a": 1}')]
+    names = "process int, op string, call long, `return` long, key string, arg string, ret string"
+    df = spark.createDataFrame(rows, names)
+    assert clewline.spark.check(df, json=("arg", "ret")).holds
+
+
+def test_a_damaged_file_is_an_error_with_its_name(spark, recorded, tmp_path):
+    for name in os.listdir(recorded[0])[:3]:
+        shutil.copy(recorded[0] / name, tmp_path / name)
+    damaged = sorted(tmp_path.iterdir())[1]
+    data = bytearray(damaged.read_bytes())
+    for place in range(1000, len(data) - 100_000, 500):
+        data[place] ^= 0xFF
+    damaged.write_bytes(data)
+    with pytest.raises(clewline.spark.ReadError, match=damaged.name):
+        clewline.spark.check(spark.read.parquet(str(tmp_path)))
+
+
+def test_rows_that_are_no_history_are_an_error(spark):
+    df = spark.createDataFrame([(0, "enq", 0, 1, 7)], "process int, op string, call long, `return` long, key int")
+    with pytest.raises(ValueError, match="object 7: .*expected one of the operations"):
+        clewline.spark.check(df)
+    with pytest.raises(ValueError, match="expected a column `key`"):
+        clewline.spark.check(df.drop("key"))
+    with pytest.raises(ValueError, match="found none"):
+        clewline.spark.check(df.where("key = 8"))
+
+
+def test_a_campaign_prints_what_one_process_prints(spark, tmp_path):
+    words = ["--threads", "2", "--operations", "2", "--seed", "7"]
+    settings = {"threads": 2, "operations": 2, "seed": 7}
+    for subject, verdict, code in (("treiber-stack", "holds", 0), ("ms-queue:unlinked-tail", "violated", 1)):
+        page = tmp_path / f"{code}.html"
+        one = subprocess.run(
+            [sys.executable, "-m", "clewline", "explore", subject, "--samples", "6", *words, "--html", page],
+            capture_output=True, text=True,
+        )
+        assert one.returncode == code, one
+        page.unlink()
+        many = clewline.spark.explore(subject, samples=6, **settings, shards=3, spark=spark, html=page)
+        assert (many.verdict, many.exit_code) == (verdict, code) and page.exists()
+        assert untimed(many.text) == untimed(one.stdout)
+    with pytest.raises(clewline.spark.SparkError, match="shard ./2: .*no-such"):
+        clewline.spark.explore("no-such", samples=2, seed=1, shards=2, spark=spark)
+    kept = tmp_path / "journals"
+    kept.mkdir()
+    assert clewline.spark.stress("treiber-stack", executions=40, seed=3, shards=2, spark=spark, journals=kept)
+    assert sorted(it.name for it in kept.iterdir()) == ["0.journal", "1.journal"]
+
+
+def untimed(text):
+    """The text without durations, and what depends on them."""
+    import re
+
+    return re.sub(r"\d+(\.\d+)? ?(ms|s|µs|min)\b", "TIME", text)
+
+
+def test_equal_rows_count_once_and_all_must_account_for_the_input():
+    def certificate(partition, operations, checksum):
+        about = {"operations": operations, "objects": 1, "violated": 0, "unknown": 0, "checksum": str(checksum)}
+        return partition, "certificate", json.dumps(about)
+
+    rows = [certificate(0, 10, 5), certificate(1, 20, -7)]
+    joined = spark_check._joined
+    assert joined(rows, "map", 30, -2).holds
+    assert joined([*rows, rows[0], rows[1]], "map", 30, -2).holds
+    incomplete = clewline.spark.IncompleteError
+    with pytest.raises(incomplete, match="judged 10 operations, and the input has 30"):
+        joined(rows[:1], "map", 30, -2)
+    with pytest.raises(incomplete, match="judged 50 operations"):
+        joined([*rows, certificate(2, 20, -7)], "map", 30, -2)
+    with pytest.raises(incomplete, match="not those of the input"):
+        joined(rows, "map", 30, -3)
+    with pytest.raises(incomplete, match="twice"):
+        joined([*rows, certificate(1, 21, -7)], "map", 30, -2)
+
+
+def test_an_input_that_changes_while_it_is_judged_is_an_error(spark):
+    # Ids that are drawn anew each time that they are read.
+    drawn = F.udf(lambda: int.from_bytes(os.urandom(7), "big"), "long").asNondeterministic()
+    df = spark.range(1000).select(
+        F.col("id").alias("process"), F.lit("get").alias("op"), F.col("id").alias("call"),
+        (F.col("id") + 1).alias("return"), F.lit(1).alias("key"), drawn().alias("id"),
+        F.lit(None).cast("int").alias("ret"),
+    )
+    with pytest.raises(clewline.spark.IncompleteError, match="not those of the input"):
+        clewline.spark.check(df, partitions=2)
+
+
+# The last ones: they end the session.
+
+
+def test_another_wheel_on_executors_is_an_error(cluster, spark, tmp_path):
+    spark.stop()
+    other = tmp_path / "clewline"
+    shutil.copytree(pathlib.Path(clewline.__file__).parent, other)
+    init = other / "__init__.py"
+    init.write_text(init.read_text() + "\n__version__ = '0.0.9'\n")
+    old = session(cluster, **{"spark.executorEnv.PYTHONPATH": str(tmp_path), "spark.task.maxFailures": "1"})
+    try:
+        df = old.createDataFrame([(0, "get", 0, 1, 7)], "process int, op string, call long, `return` long, key int")
+        with pytest.raises(clewline.spark.VersionError, match="0.0.9 on the executor"):
+            clewline.spark.check(df)
+        with pytest.raises(clewline.spark.VersionError, match="0.0.9"):
+            clewline.spark.explore("treiber-stack", samples=2, seed=1, shards=2, spark=old)
+    finally:
+        old.stop()
+
+
+def test_a_killed_driver_claims_nothing_and_the_command_can_be_run_again(cluster, recorded, tmp_path):
+    files = [str(it) for it in sorted(recorded[0].iterdir())[:4]]
+    words = [
+        sys.executable, "-m", "clewline.spark", *files,
+        "--spec", "map", "--master", cluster.url, "--html", str(tmp_path / "out"), "--partitions", "4",
+        "--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1",
+        "--conf", "spark.executor.memory=640m", "--conf", "spark.driver.memory=640m", "--format", "json",
+    ]
+    log = cluster.folder / "worker-1.log"
+    before = log.read_text().count("Launching executor") + log.read_text().count("Asked to launch executor")
+    driver = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+    while driver.poll() is None:
+        if log.read_text().count("Asked to launch executor") + log.read_text().count("Launching executor") > before:
+            break
+        time.sleep(0.05)
+    os.killpg(driver.pid, signal.SIGKILL)
+    assert driver.stdout.read() == b"" and driver.wait() == -signal.SIGKILL
+    again = subprocess.run(words, capture_output=True, text=True)
+    one = clewline.check(files)
+    assert again.returncode == (0 if one.holds else 1), again
+    about = json.loads(again.stdout)
+    assert (about["verdict"], about["operations"]) == (one.verdict, one.operations)
+    assert (tmp_path / "out" / "index.html").exists()
