@@ -86,7 +86,7 @@ class Machine:
             return [(_ANY, "any state")]
         state, is_plain = self._states[number]
         given = state if is_plain else copy.deepcopy(state)
-        found = self._step(given, op, args, ret)
+        found = self._step(given, op, _tuple(args), ret)
         if found is None:
             raise TypeError(
                 f"step returned None for `{op}`: it returns the next state, a list of all next states, "
@@ -110,7 +110,7 @@ class Machine:
         """The number of the independent part that the operation is about."""
         if self._part is None:
             return None
-        part = self._part(op, args)
+        part = self._part(op, _tuple(args))
         if part is None:
             return None
         return self._parts.setdefault(_frozen(part), len(self._parts))
@@ -131,6 +131,13 @@ class Machine:
 
     def __reduce__(self) -> Any:
         raise TypeError("a machine belongs to one process")
+
+
+def _tuple(args: Any) -> tuple:
+    """The arguments: none, one, or those of a list."""
+    if args is None:
+        return ()
+    return args if isinstance(args, tuple) else (args,)
 
 
 def _frozen(value: Any) -> Any:

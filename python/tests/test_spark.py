@@ -156,7 +156,7 @@ def test_an_object_that_does_not_fit_is_unknown_by_name_and_size(spark, recorded
 def test_a_function_is_a_specification_on_a_cluster(spark):
     def step(state, op, args, ret):
         if op == "write":
-            return args
+            return args[0]
         return [state] if ret == state else []
 
     rows = [(0, "write", 0, 1, 7, None, "a"), (1, "read", 2, 3, None, 7, "a"), (1, "read", 2, 3, None, 8, "b")]

@@ -9,7 +9,7 @@ from clewline import PENDING
 
 def register(state, op, args, ret):
     if op == "write":
-        return args
+        return args[0]
     return [state] if ret is PENDING or ret == state else []
 
 
@@ -67,7 +67,7 @@ def test_parts_are_judged_apart():
 
         def step(self, state, op, args, ret):
             Registers.calls += 1
-            return register(state, op, args[1] if op == "write" else None, ret)
+            return register(state, op, args[1:], ret)
 
         def part(self, op, args):
             return args[0]
@@ -102,7 +102,7 @@ def test_an_exception_of_the_function_is_not_a_verdict(held):
 def test_a_pending_result_cannot_be_compared_by_mistake():
     def careless(state, op, args, ret):
         if op == "write":
-            return args
+            return args[0]
         return [state] if ret == state else []
 
     rows = [row(0, "swap", 0, None, arg=[None, 1]), row(1, "read", 2, 3, ret=1)]
