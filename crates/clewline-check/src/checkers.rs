@@ -7,7 +7,8 @@ pub fn checkers() -> impl Iterator<Item = &'static dyn Checker> {
     let mut all: Vec<&'static dyn Checker> = search::SEARCHES.iter().copied().collect();
     all.extend([&ByMonitor as &dyn Checker, &search::queue_oriented::QueueOriented]);
     all.extend([
-        &search::late_pushes::LatePushes as &dyn Checker,
+        &search::grow_only_set::GrowOnlySet as &dyn Checker,
+        &search::late_pushes::LatePushes,
         &search::pushdown::Pushdown,
         &search::two_frontiers::TwoFrontiers,
     ]);

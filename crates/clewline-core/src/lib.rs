@@ -38,6 +38,7 @@ mod recording;
 mod relaxed;
 mod role;
 mod sampling;
+mod set_operation;
 mod shown;
 mod simulate;
 mod sorting;
@@ -73,6 +74,7 @@ pub use recording::{Names, Note, RawCall, RawHistory, Recording, Skipped, Times}
 pub use relaxed::{RelaxedHistory, failing, weakened};
 pub use role::{ObjectKind, Role, RoleKind, Roles};
 pub use sampling::{CallSampler, GeneratorConfig, ValueDomain};
+pub use set_operation::{SetOperation, SetOperations};
 pub use shown::{Shown, visible};
 pub use sorting::sort_by_key;
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};

@@ -7,7 +7,9 @@
 mod automaton;
 mod debug_prefix;
 mod hints;
+mod interning;
 mod interrupt;
+mod pair;
 mod parts;
 mod retain;
 mod start;
@@ -18,24 +20,23 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     history::{History, Span},
-    id::{LabelId, ObjectId, OperationId, ResultId, StateId},
-    intern::Interner,
+    id::{ObjectId, OperationId},
     role::{ObjectKind, Roles},
+    set_operation::SetOperations,
     shown::Shown,
-    specification::{Footprint, Specification, show_debug},
+    specification::{Elements, Footprint, Specification, show_debug},
     witness::Witness,
 };
 
 pub use automaton::{Automaton, PossibleResult, Replay, Successor};
+pub use pair::Show;
 pub use retain::Retain;
 pub use start::Start;
 
 use debug_prefix::debug_prefix;
+use interning::InterningAutomaton;
+use pair::SpecAndHistory;
 use retain::Retained;
-
-/// How a report writes an operation: its call and, unless it is pending, its return.
-pub type Show<'a, S> =
-    dyn Fn(&<S as Specification>::Call, Option<&<S as Specification>::Return>) -> Shown + Send + Sync + 'a;
 
 /// The problem to decide: do these operations on one object have a linearization that this
 /// specification allows?
@@ -273,6 +274,44 @@ impl<'a> Problem<'a> {
         }
     }
 
+    /// The operations, if they are those of a set that starts empty: see
+    /// [`Specification::set_operation`]. `None` if one of them may not have taken effect though it
+    /// returned.
+    #[must_use]
+    pub fn set_operations(&self) -> Option<SetOperations> {
+        let is_known = self.start.is_none() && !self.retained.contains(&Retained::Optional);
+        is_known.then(|| self.typed.set_operations(self)).flatten()
+    }
+
+    /// The result of `judge` for the same problem without all elements but these: if that one is
+    /// violated, so is this one. Operations keep their ids; those on other elements are left out.
+    /// See [`Specification::restricted_return`]; `None` if the specification does not have it.
+    pub fn restricted<T>(&self, elements: &[u64], judge: impl FnOnce(&Problem<'_>) -> T) -> Option<T> {
+        let is_other = |at: usize| match self.footprint(at).elements() {
+            Elements::One(element) => Some(!elements.contains(&element)),
+            Elements::None | Elements::Any => Some(false),
+            Elements::Two(..) | Elements::Every => None,
+        };
+        let is_other: Vec<bool> = (0..self.len()).map(is_other).collect::<Option<_>>()?;
+        if self.start.is_some() {
+            return None;
+        }
+        let (mut judge, mut result) = (Some(judge), None);
+        self.typed.restricted(elements, &mut |typed| {
+            let whole = Problem {
+                typed: Arc::clone(typed),
+                operations: self.operations.clone(),
+                spans: self.spans.clone(),
+                retained: self.retained.clone(),
+                start: None,
+                hints: self.hints.clone(),
+            };
+            let rest = whole.weaken(|at| if is_other[at] { Retain::Drop } else { Retain::All });
+            result = judge.take().map(|judge| judge(&rest));
+        });
+        result
+    }
+
     /// How a report writes an operation: `deq() → 3`.
     #[must_use]
     pub fn label(&self, id: OperationId) -> String {
@@ -364,23 +403,10 @@ trait ErasedPair: Send + Sync {
     fn distinct(&self, starts: Vec<Start>) -> Vec<Start>;
     fn kind(&self) -> Option<ObjectKind>;
     fn roles(&self, problem: &Problem<'_>) -> Result<Roles, Option<OperationId>>;
+    fn set_operations(&self, problem: &Problem<'_>) -> Option<SetOperations>;
+    fn restricted(&self, elements: &[u64], judge: &mut dyn for<'p> FnMut(&Arc<dyn ErasedPair + 'p>));
     fn shown(&self, id: OperationId) -> Shown;
     fn fault(&self) -> Option<String>;
-}
-
-struct SpecAndHistory<'a, S: Specification> {
-    specification: &'a S,
-    history: &'a History<S::Call, S::Return>,
-    show: &'a Show<'a, S>,
-}
-
-impl<S: Specification> SpecAndHistory<'_, S> {
-    /// The result of an operation that has returned, in the form that the specification knows.
-    #[inline]
-    fn ret(&self, id: OperationId) -> Option<&S::Return> {
-        let ret = self.history.ret(id)?;
-        Some(self.specification.canonical_return(self.history.call(id), ret))
-    }
 }
 
 impl<S> ErasedPair for SpecAndHistory<'_, S>
@@ -390,7 +416,8 @@ where
     S::Return: Sync,
 {
     fn automaton<'p>(&'p self, problem: &Problem<'_>) -> Box<dyn Automaton + 'p> {
-        Box::new(InterningAutomaton::new(self, problem))
+        let operations = problem.operations.iter().enumerate().map(|(at, &id)| (id, problem.retained(at)));
+        Box::new(InterningAutomaton::new(self, start(self.specification, problem), operations))
     }
 
     fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p> {
@@ -450,6 +477,30 @@ where
         };
         let roles = problem.operations.iter().enumerate().map(role);
         Roles::collect(kind, roles).map_err(|at| Some(problem.operations[at]))
+    }
+
+    fn set_operations(&self, problem: &Problem<'_>) -> Option<SetOperations> {
+        SetOperations::collect(problem.operations.iter().enumerate().map(|(at, &id)| {
+            let ret = self.ret(id).filter(|_| !problem.ignores_return(at));
+            self.specification.set_operation(self.history.call(id), ret)
+        }))
+    }
+
+    fn restricted(&self, elements: &[u64], judge: &mut dyn for<'p> FnMut(&Arc<dyn ErasedPair + 'p>)) {
+        let restricted = |_, call: S::Call, ret: Option<S::Return>| match ret {
+            None => Ok::<_, ()>((call, None)),
+            Some(ret) => {
+                let ret = self.specification.canonical_return(&call, &ret);
+                let ret = self.specification.restricted_return(&call, ret, elements).ok_or(())?;
+                Ok((call, Some(ret)))
+            }
+        };
+        if let Ok(history) = self.history.clone().try_map(restricted) {
+            let (specification, show) = (self.specification, self.show);
+            let pair: Arc<dyn ErasedPair + '_> =
+                Arc::new(SpecAndHistory { specification, history: &history, show });
+            judge(&pair);
+        }
     }
 
     fn shown(&self, id: OperationId) -> Shown {
@@ -520,237 +571,6 @@ fn distinct(mut texts: Vec<String>) -> Vec<String> {
     texts.sort_unstable();
     texts.dedup();
     texts
-}
-
-/// The only generic automaton: it interns states and labels, and caches steps.
-struct InterningAutomaton<'p, S: Specification> {
-    specification: &'p S,
-    show: &'p Show<'p, S>,
-    start: S::State,
-    // For each label, a call and a result that have it, and what is retained of them.
-    meanings: Vec<LabelMeaning<'p, S>>,
-    labels: Vec<LabelId>,
-    reads: Vec<bool>,
-    states: Interner<S::State>,
-    // The size of `states` and `further` in bytes.
-    state_bytes: usize,
-    // The size of the largest state in bytes, and the work so far.
-    state_bytes_max: usize,
-    work: u64,
-    // By state and label, in tables that grow one at a time, so that the memory does not double at
-    // once.
-    steps: [FxHashMap<u64, Outcomes>; STEP_TABLES],
-    // The size of `steps` in bytes, and of the largest one that is full.
-    step_bytes: usize,
-    step_growth: usize,
-    // Second and later outcomes of nondeterministic steps.
-    further: Vec<Box<[StateId]>>,
-    scratch: Vec<S::State>,
-    // The results that calls can return, as far as they were requested.
-    results: Interner<S::Return>,
-}
-
-type LabelMeaning<'p, S> =
-    (&'p <S as Specification>::Call, Option<&'p <S as Specification>::Return>, Retained);
-
-#[derive(Clone, Copy)]
-struct Outcomes {
-    // `NO_INDEX` if there are none.
-    first: u32,
-    // Index into `further`, or `NO_INDEX`.
-    further: u32,
-}
-
-const NO_INDEX: u32 = u32::MAX;
-const STEP_TABLES: usize = 16;
-// A byte of the table is for control.
-const STEP_BYTES: usize = size_of::<(u64, Outcomes)>() + 1;
-// The work of a step besides copying a state.
-const STEP_WORK: u64 = 256;
-
-impl<'p, S: Specification> InterningAutomaton<'p, S> {
-    fn new(pair: &'p SpecAndHistory<'_, S>, problem: &Problem<'_>) -> Self {
-        let SpecAndHistory { specification, history, show } = *pair;
-        let mut meanings: Interner<LabelMeaning<'p, S>> = Interner::new();
-        let mut labels = Vec::with_capacity(problem.len());
-        for (at, &id) in problem.operations.iter().enumerate() {
-            let ret = pair.ret(id).filter(|_| !problem.ignores_return(at));
-            let known = match (problem.retained(at), ret) {
-                (Retained::Optional, _) => Retained::Optional,
-                // Without a return it does not matter why it is missing.
-                (_, None) => Retained::CallOnly,
-                (known, Some(_)) => known,
-            };
-            let meaning = (history.call(id), ret, known);
-            labels.push(LabelId(meanings.intern(meaning)));
-        }
-        let meanings = meanings.into_values();
-        let is_read = |&(call, ret, _): &LabelMeaning<'p, S>| specification.footprint(call, ret).is_read();
-        let reads = meanings.iter().map(is_read).collect();
-        InterningAutomaton {
-            specification,
-            show,
-            start: start(specification, problem),
-            meanings,
-            labels,
-            reads,
-            states: Interner::new(),
-            state_bytes: 0,
-            state_bytes_max: 0,
-            work: 0,
-            steps: Default::default(),
-            step_bytes: 0,
-            step_growth: 0,
-            further: Vec::new(),
-            scratch: Vec::new(),
-            results: Interner::new(),
-        }
-    }
-
-    fn intern(&mut self, state: S::State) -> StateId {
-        let known = self.states.len();
-        let number = self.states.intern(state);
-        if number as usize == known {
-            let bytes = self.specification.state_bytes(&self.states[number]);
-            self.state_bytes += bytes + size_of::<u32>() + 1;
-            self.state_bytes_max = self.state_bytes_max.max(bytes);
-        }
-        StateId(number)
-    }
-
-    fn outcomes(&mut self, state: StateId, label: LabelId) -> Outcomes {
-        let key = u64::from(state.0) << 32 | u64::from(label.0);
-        let table = state.index() % STEP_TABLES;
-        if let Some(&known) = self.steps[table].get(&key) {
-            return known;
-        }
-        let (call, ret, known) = self.meanings[label.index()];
-        let mut next = std::mem::take(&mut self.scratch);
-        self.specification.step(&self.states[state.0], call, ret, &mut next);
-        if known == Retained::Optional {
-            next.push(self.states[state.0].clone());
-        }
-        let mut ids: Vec<StateId> = Vec::new();
-        let mut first = NO_INDEX;
-        for state in next.drain(..) {
-            let id = self.intern(state);
-            if first == NO_INDEX {
-                first = id.0;
-            } else if first != id.0 && !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
-        self.scratch = next;
-        let mut further = NO_INDEX;
-        if !ids.is_empty() {
-            further = self.further.len() as u32;
-            self.state_bytes += size_of_val(&*ids) + size_of::<Box<[StateId]>>();
-            self.further.push(ids.into());
-        }
-        let outcomes = Outcomes { first, further };
-        self.insert_step(table, key, outcomes);
-        self.work += self.state_bytes_max as u64 + STEP_WORK;
-        outcomes
-    }
-
-    fn insert_step(&mut self, table: usize, key: u64, outcomes: Outcomes) {
-        let steps = &mut self.steps[table];
-        let capacity = steps.capacity();
-        steps.insert(key, outcomes);
-        if steps.capacity() != capacity || steps.len() == steps.capacity() {
-            let bytes = |it: &FxHashMap<u64, Outcomes>| it.capacity() * STEP_BYTES;
-            let is_full = |it: &&FxHashMap<u64, Outcomes>| it.len() == it.capacity();
-            self.step_bytes = self.steps.iter().map(bytes).sum();
-            self.step_growth = 2 * self.steps.iter().filter(is_full).map(bytes).max().unwrap_or(0);
-        }
-    }
-}
-
-impl<S: Specification> Automaton for InterningAutomaton<'_, S> {
-    fn initial(&mut self) -> StateId {
-        self.intern(self.start.clone())
-    }
-
-    fn labels(&self) -> &[LabelId] {
-        &self.labels
-    }
-
-    fn is_read(&self, label: LabelId) -> bool {
-        self.reads[label.index()]
-    }
-
-    fn step(&mut self, state: StateId, label: LabelId, nth: u32) -> Option<Successor> {
-        let Outcomes { first, further } = self.outcomes(state, label);
-        if first == NO_INDEX {
-            return None;
-        }
-        let others = if further == NO_INDEX { &[] } else { &*self.further[further as usize] };
-        let state = if nth == 0 { StateId(first) } else { *others.get(nth as usize - 1)? };
-        Some(Successor { state, has_more: (nth as usize) < others.len() })
-    }
-
-    fn results(&mut self, state: StateId, label: LabelId) -> Option<Vec<PossibleResult>> {
-        let (call, ..) = self.meanings[label.index()];
-        let returns = self.specification.returns(&self.states[state.0], call);
-        let mut next = std::mem::take(&mut self.scratch);
-        if returns.is_empty() {
-            self.specification.step(&self.states[state.0], call, None, &mut next);
-        }
-        // A specification that lists no result of a call which does not block does not list results
-        // at all.
-        let is_specified = next.is_empty() && !returns.iter().any(|it| self.specification.is_opaque(it));
-        let mut all: Vec<PossibleResult> = Vec::new();
-        for ret in returns {
-            next.clear();
-            self.specification.step(&self.states[state.0], call, Some(&ret), &mut next);
-            let result = ResultId(self.results.intern(ret));
-            all.extend(next.drain(..).map(|it| PossibleResult { result, state: self.intern(it) }));
-        }
-        next.clear();
-        self.scratch = next;
-        is_specified.then_some(all)
-    }
-
-    fn show(&self, label: LabelId, result: ResultId) -> String {
-        let (call, ..) = self.meanings[label.index()];
-        (self.show)(call, Some(&self.results[result.0])).to_string()
-    }
-
-    fn bytes(&self) -> usize {
-        self.state_bytes + self.step_bytes
-    }
-
-    fn growth(&self) -> usize {
-        self.step_growth.max(self.states.growth())
-    }
-
-    fn work(&self) -> u64 {
-        self.work
-    }
-
-    fn forget_all_but(&mut self, path: &mut [&mut StateId]) {
-        self.state_bytes = 0;
-        self.state_bytes_max = 0;
-        self.steps = Default::default();
-        (self.step_bytes, self.step_growth) = (0, 0);
-        self.further = Vec::new();
-        // States are moved: those of a long path may take most of the memory, and are not held
-        // twice.
-        let mut states: Vec<Option<S::State>> =
-            std::mem::take(&mut self.states).into_values().into_iter().map(Some).collect();
-        let mut renamed: FxHashMap<StateId, StateId> = FxHashMap::default();
-        for id in path {
-            **id = match states[id.index()].take() {
-                Some(state) => {
-                    let new = self.intern(state);
-                    renamed.insert(**id, new);
-                    new
-                }
-                // It is on the path twice.
-                None => renamed[&**id],
-            };
-        }
-    }
 }
 
 #[cfg(test)]

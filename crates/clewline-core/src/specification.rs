@@ -9,6 +9,7 @@ use std::{fmt::Debug, hash::Hash};
 
 use crate::{
     role::{ObjectKind, Role},
+    set_operation::SetOperation,
     shown::Shown,
 };
 
@@ -154,6 +155,25 @@ pub trait Specification {
         None
     }
 
+    /// What the operation does if the object is a set that can be read as a whole, which no
+    /// [`Role`] says. A history in which nothing is removed is then judged in linear time.
+    fn set_operation(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Option<SetOperation> {
+        None
+    }
+
+    /// The result of the operation on the same object without all elements but these, in the sense
+    /// of [`Elements`]: that of `read` has no other elements. Whatever is linearizable must stay so
+    /// if all results become these, and operations on other elements are left out. Reports prove a
+    /// counterexample on the few elements that it is about. `None` if that is not known.
+    fn restricted_return(
+        &self,
+        _call: &Self::Call,
+        _ret: &Self::Return,
+        _elements: &[u64],
+    ) -> Option<Self::Return> {
+        None
+    }
+
     /// Approximate size of `state` in bytes, including the heap. Used to enforce the memory budget.
     fn state_bytes(&self, state: &Self::State) -> usize {
         size_of_val(state)
@@ -248,6 +268,21 @@ pub trait Deterministic {
         None
     }
 
+    /// See [`Specification::set_operation`].
+    fn set_operation(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Option<SetOperation> {
+        None
+    }
+
+    /// See [`Specification::restricted_return`].
+    fn restricted_return(
+        &self,
+        _call: &Self::Call,
+        _ret: &Self::Return,
+        _elements: &[u64],
+    ) -> Option<Self::Return> {
+        None
+    }
+
     /// See [`Specification::state_bytes`].
     fn state_bytes(&self, state: &Self::State) -> usize {
         size_of_val(state)
@@ -330,6 +365,14 @@ impl<D: Deterministic> Specification for D {
 
     fn role(&self, call: &D::Call, ret: Option<&D::Return>) -> Option<Role> {
         Deterministic::role(self, call, ret)
+    }
+
+    fn set_operation(&self, call: &D::Call, ret: Option<&D::Return>) -> Option<SetOperation> {
+        Deterministic::set_operation(self, call, ret)
+    }
+
+    fn restricted_return(&self, call: &D::Call, ret: &D::Return, elements: &[u64]) -> Option<D::Return> {
+        Deterministic::restricted_return(self, call, ret, elements)
     }
 
     fn state_bytes(&self, state: &D::State) -> usize {

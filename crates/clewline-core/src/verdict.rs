@@ -352,6 +352,37 @@ pub enum Rule {
     /// before it was called, and wrote or found another element; then all operations that wrote the
     /// first element, which had returned before that one was called.
     Stale,
+    /// An element of a set that is found has been added. Violated by an operation that found the
+    /// element, though none that adds it had been called before it returned. Then may come the
+    /// first one that was called later; and one that would have added the element, but found it.
+    FoundUnadded {
+        /// The element, as its specification names it.
+        element: u64,
+    },
+    /// An element of a set stays there unless an operation removes it. Operations: one that added
+    /// or found the element and returned, and a later one that did not find it.
+    Lost {
+        /// The element, as its specification names it.
+        element: u64,
+    },
+    /// Of two reads of a set from which nothing is removed, one contains all elements of the other.
+    /// Operations: two reads, each of which contains an element that the other does not.
+    ReadsDisagree {
+        /// The element that only the first contains, as its specification names it.
+        only_first: u64,
+        /// The element that only the second contains.
+        only_second: u64,
+    },
+    /// A read of a set that contains an element contains what was there before that element, unless
+    /// it was removed. Operations: one that added or found the missing element and returned; a
+    /// later one that did not find the other element, or that is the first that adds it; and the
+    /// read. Then may come one that would have added the other element, but found it.
+    EarlierMissing {
+        /// The element that the read contains, as its specification names it.
+        found: u64,
+        /// The element that it does not contain.
+        missing: u64,
+    },
     /// A rule of a monitor for an [object kind that was added](crate::ObjectKind::Other). The text
     /// appears in a report after the operations that violate it and a colon.
     Other(&'static str),

@@ -6,8 +6,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use clewline_core::{
-    CallSampler, Codec, CodecError, Datum, Elements, Encoded, Footprint, RawCall, Specification, Value,
-    Values,
+    CallSampler, Codec, CodecError, Datum, Elements, Encoded, Footprint, RawCall, SetOperation,
+    Specification, Value, Values,
 };
 
 use crate::{
@@ -145,6 +145,34 @@ impl Specification for FullSet {
         }
     }
 
+    fn set_operation(&self, call: &Call, ret: Option<&Return>) -> Option<SetOperation> {
+        let is = match ret {
+            Some(Return::Is(is)) => Some(*is),
+            Some(Return::Untold | Return::All(_)) | None => None,
+        };
+        Some(match call {
+            Call::Add(value) => SetOperation::Add { element: value.word(), is_new: is },
+            Call::Remove(value) => SetOperation::Remove { element: value.word(), was_there: is },
+            Call::Contains(value) => SetOperation::Contains { element: value.word(), is_there: is },
+            Call::Read => SetOperation::Read {
+                elements: match ret {
+                    Some(Return::All(all)) => Some(all.iter().map(|it| it.word()).collect()),
+                    Some(Return::Is(_) | Return::Untold) | None => None,
+                },
+            },
+        })
+    }
+
+    fn restricted_return(&self, _call: &Call, ret: &Return, elements: &[u64]) -> Option<Return> {
+        Some(match ret {
+            Return::Is(_) | Return::Untold => ret.clone(),
+            Return::All(all) => {
+                let rest = elements.iter().filter_map(|&it| Value::from_word(it));
+                Return::All(Arc::new(rest.filter(|it| all.contains(it)).collect()))
+            }
+        })
+    }
+
     fn state_bytes(&self, state: &BTreeSet<Value>) -> usize {
         size_of_val(state) + tree_bytes::<Value>(state.len())
     }
@@ -259,6 +287,87 @@ mod tests {
         for wrong in ["#{[1]}", "{1 2}", "#{1/2}"] {
             let wrong = values.other(wrong);
             assert_eq!(elements(&values, wrong), None);
+        }
+    }
+
+    fn every_call() -> Vec<Call> {
+        let values = [1, 2, 3].map(|it: i64| Value::from(it));
+        let of = |make: fn(Value) -> Call| values.map(make).to_vec();
+        [of(Call::Add), of(Call::Remove), of(Call::Contains), vec![Call::Read]].concat()
+    }
+
+    fn every_state() -> Vec<BTreeSet<Value>> {
+        let has = |state: u32, it: i64| state & 1 << it != 0;
+        let state = |state| (0..3).filter(|&it| has(state, it)).map(|it| Value::from(1 + it)).collect();
+        (0..8).map(state).collect()
+    }
+
+    /// What the operation does to a mathematical set; `None` if it does not allow the result.
+    fn as_mathematics(state: &BTreeSet<u64>, operation: &SetOperation) -> Option<BTreeSet<u64>> {
+        let mut next = state.clone();
+        let is_right = match operation {
+            SetOperation::Add { element, is_new } => {
+                let is = next.insert(*element);
+                is_new.is_none_or(|it| it == is)
+            }
+            SetOperation::Remove { element, was_there } => {
+                let was = next.remove(element);
+                was_there.is_none_or(|it| it == was)
+            }
+            SetOperation::Contains { element, is_there } => {
+                is_there.is_none_or(|it| it == state.contains(element))
+            }
+            SetOperation::Read { elements } => {
+                elements.as_ref().is_none_or(|all| all.iter().copied().collect::<BTreeSet<_>>() == *state)
+            }
+        };
+        is_right.then_some(next)
+    }
+
+    #[test]
+    fn operations_are_those_of_a_mathematical_set() {
+        let words = |it: &BTreeSet<Value>| it.iter().map(|it| it.word()).collect::<BTreeSet<u64>>();
+        for state in every_state() {
+            for call in every_call() {
+                let lists = every_state().into_iter().map(|it| Return::All(Arc::new(it)));
+                let truths = [Return::Is(true), Return::Is(false)];
+                let is_read = matches!(call, Call::Read);
+                let is_change = matches!(call, Call::Add(_) | Call::Remove(_));
+                let rets: Vec<Return> = if is_read { lists.collect() } else { truths.to_vec() };
+                let untold = is_change.then_some(Some(Return::Untold));
+                for ret in rets.into_iter().map(Some).chain([None]).chain(untold) {
+                    let operation = FullSet.set_operation(&call, ret.as_ref()).unwrap();
+                    let mut next = Vec::new();
+                    FullSet.step(&state, &call, ret.as_ref(), &mut next);
+                    let expected: Vec<_> = as_mathematics(&words(&state), &operation).into_iter().collect();
+                    assert_eq!(next.iter().map(words).collect::<Vec<_>>(), expected, "{call:?} → {ret:?}");
+                }
+            }
+        }
+    }
+
+    /// What happens to a set happens to each part of it: the results are restricted as the states.
+    #[test]
+    fn a_restricted_result_is_that_of_a_restricted_set() {
+        for kept in every_state() {
+            let kept_words: Vec<u64> = kept.iter().map(|it| it.word()).collect();
+            let restricted = |it: &BTreeSet<Value>| it.intersection(&kept).copied().collect::<BTreeSet<_>>();
+            for state in every_state() {
+                for call in every_call() {
+                    if let Footprint::Reads(Elements::One(word)) | Footprint::Changes(Elements::One(word)) =
+                        FullSet.footprint(&call, Some(&Return::Is(true)))
+                        && !kept_words.contains(&word)
+                    {
+                        continue;
+                    }
+                    let mut next = state.clone();
+                    let ret = FullSet::apply(&mut next, &call);
+                    let few = FullSet.restricted_return(&call, &ret, &kept_words).unwrap();
+                    let mut few_next = restricted(&state);
+                    assert!(FullSet::allows(&mut few_next, &call, Some(&few)), "{call:?} → {few:?}");
+                    assert_eq!(few_next, restricted(&next), "{call:?}");
+                }
+            }
         }
     }
 }

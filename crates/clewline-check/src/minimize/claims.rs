@@ -264,8 +264,14 @@ impl<'h> History<'h> {
             | Rule::OutOfOrder { .. }
             | Rule::NoneBelow => (self.claims_of_order(rule, operations), Truth::Consistent),
             // The first says only that no order is right, as the sentence about the longest order
-            // does; the words of the second are not known here.
-            Rule::ThereOrNot | Rule::Other(_) => return None,
+            // does; the words of the second are not known here. The others are said of sets that
+            // are read as a whole, whose operations have no roles.
+            Rule::ThereOrNot
+            | Rule::Other(_)
+            | Rule::FoundUnadded { .. }
+            | Rule::Lost { .. }
+            | Rule::ReadsDisagree { .. }
+            | Rule::EarlierMissing { .. } => return None,
         };
         Some((claims?, truth))
     }
@@ -289,6 +295,10 @@ impl<'h> History<'h> {
             Rule::FirstInFirstOut => self.object == ObjectKind::Queue,
             Rule::Stale | Rule::ReplacedOnce | Rule::Lineage => is_register,
             Rule::SumWithin { .. } | Rule::Sum => is_counter,
+            Rule::FoundUnadded { .. }
+            | Rule::Lost { .. }
+            | Rule::ReadsDisagree { .. }
+            | Rule::EarlierMissing { .. } => false,
             // These are said of what a monitor for the kind of object has found.
             Rule::OneInFront
             | Rule::FrontInTurn
@@ -689,4 +699,4 @@ fn in_real_time(rule: Rule, operations: &[usize]) -> Vec<Claim> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

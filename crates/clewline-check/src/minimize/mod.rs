@@ -30,6 +30,9 @@
 //! Attempts are given up early at first. If some were, and there is budget left, everything is
 //! tried again with more configurations per attempt.
 //!
+//! A set that is read as a whole needs none of that: what judges it names the few operations and
+//! the few elements that they are about (`grow_only`).
+//!
 //! What is left is a candidate. `proof` has the definition of a counterexample, and judges the
 //! candidate by itself; `claims` compares what is said about it with the history.
 //!
@@ -54,6 +57,7 @@ use crate::{
 mod claims;
 mod counting;
 mod focus;
+mod grow_only;
 mod opened;
 mod opening;
 mod proof;
@@ -115,6 +119,9 @@ const MINIMIZED_OPERATIONS_MAX: usize = 100_000;
 pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Options) -> Violation {
     if options.counterexample_configurations == 0 {
         return violation;
+    }
+    if let Some(shrunk) = grow_only::shrink(problem, &violation, options) {
+        return shrunk;
     }
     let mut candidates = vec![candidate(problem, &violation, options)];
     let failing = failing_prefix(problem, &candidates[0], options);

@@ -157,6 +157,10 @@ fn is_self_explanatory(rule: Rule) -> bool {
         | Rule::Stale
         | Rule::Lineage
         | Rule::Sum
+        | Rule::FoundUnadded { .. }
+        | Rule::Lost { .. }
+        | Rule::ReadsDisagree { .. }
+        | Rule::EarlierMissing { .. }
         | Rule::Other(_) => true,
         Rule::OutOfOrder { .. } | Rule::NoneBelow | Rule::ThereOrNot => false,
     }

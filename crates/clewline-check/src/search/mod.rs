@@ -16,6 +16,7 @@
 //!
 //! | name | order of attempts | remembers configurations | when to pick it |
 //! |---|---|---|---|
+//! | [`grow_only_set`] | when each element appeared | there are none | sets that are read as a whole, without effective `remove`; `auto` uses it |
 //! | [`late_pushes`] | a push when a pop is to find it | yes, without contents | deques; `auto` uses it |
 //! | [`pushdown`] | the operation that returns first | yes, with the top only | stacks whose values are not distinct; `auto` uses it |
 //! | [`queue_oriented`] | an `enq` and its `deq` at a time | where it had a choice | as a reference: Lowe's own algorithm |
@@ -32,6 +33,7 @@ pub(crate) mod breadth_first;
 mod configurations;
 mod engine;
 pub mod found;
+pub mod grow_only_set;
 pub mod jit_graph;
 pub mod jit_tree;
 pub mod late_pushes;
@@ -61,7 +63,8 @@ pub(crate) fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(
     let by_frontiers = || Some((two_frontiers::NAME, two_frontiers::decide(problem, budget)?));
     let by_frames = || Some((pushdown::NAME, pushdown::decide(problem, budget)?));
     let by_gaps = || Some((late_pushes::NAME, late_pushes::decide(problem, budget)?));
-    by_frontiers().or_else(by_frames).or_else(by_gaps)
+    let by_bounds = || Some((grow_only_set::NAME, grow_only_set::decide(problem, budget)?));
+    by_frontiers().or_else(by_frames).or_else(by_gaps).or_else(by_bounds)
 }
 
 /// A history is not continued from more states than this.

@@ -38,7 +38,8 @@ fn value(values: &mut Values, text: &str) -> Value {
         "false" => Value::FALSE,
         _ => match text.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
             Some(items) => {
-                let items: Vec<Value> = items.split(' ').map(|it| value(values, it)).collect();
+                let items = items.split(' ').filter(|it| !it.is_empty());
+                let items: Vec<Value> = items.map(|it| value(values, it)).collect();
                 values.list(&items)
             }
             None => match text.parse() {

@@ -10,6 +10,7 @@ mod dead_ends;
 mod definition;
 mod failure_point;
 mod frontier;
+mod grow_only_set;
 mod hints;
 mod histories;
 mod judging;

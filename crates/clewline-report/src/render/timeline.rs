@@ -274,6 +274,9 @@ pub(super) fn shorten(label: &str, max: usize) -> String {
     if width(&label) <= max {
         return label;
     }
+    if let Some(list) = shorten_list(&label, max) {
+        return list;
+    }
     // The result stands at the end and matters as much as the method at the beginning.
     let tail = (max - 1) / 2;
     let head = max - 1 - tail;
@@ -288,6 +291,33 @@ pub(super) fn shorten(label: &str, max: usize) -> String {
     let start = fitting(&mut label.chars(), head);
     let end = fitting(&mut label.chars().rev(), tail);
     start.into_iter().chain(['…']).chain(end.into_iter().rev()).collect()
+}
+
+/// A label whose result is a long list: `read() → [1, 2, … 98 elements]`, or
+/// `read() → 98 elements`. `None` if it does not fit.
+fn shorten_list(label: &str, max: usize) -> Option<String> {
+    const ELEMENTS_MIN: usize = 6;
+    let (call, list) = label.split_once(" → [")?;
+    let list = list.strip_suffix(']')?;
+    let elements = list.split(", ").count();
+    // Brackets and quotes may hold commas of their own.
+    if elements < ELEMENTS_MIN || list.contains(['[', '"', '{', '(']) {
+        return None;
+    }
+    let mut short = format!("{call} → {elements} elements");
+    if max < width(&short) {
+        return None;
+    }
+    let mut start = format!("{call} → [");
+    for element in list.split(", ") {
+        start = format!("{start}{element}, ");
+        let longer = format!("{start}… {elements} elements]");
+        if max < width(&longer) {
+            break;
+        }
+        short = longer;
+    }
+    Some(short)
 }
 
 /// The call and the result of a label: `deq()` and `3` of `deq() → 3`. An operation without result

@@ -162,7 +162,8 @@ fn reason(violation: &Violation) -> String {
 /// together with a history in the corpus that shows it.
 fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
     match kind {
-        None => &["End"],
+        // The others are of sets that are read as a whole.
+        None => &["End", "FoundUnadded", "Lost", "ReadsDisagree", "EarlierMissing", "AddedAgain"],
         Some(ObjectKind::Set) => {
             &["Added", "AddedBefore", "AddedAgain", "RemovedAgain", "AbsentSince", "Often", "Left"]
         }

@@ -7,7 +7,7 @@ use histories::drawn;
 
 #[allow(dead_code, reason = "others are for checkers")]
 #[path = "../../../tests/it/histories.rs"]
-mod histories;
+pub(crate) mod histories;
 
 /// Every rule whose claims are a proof, with the parameters that small histories need.
 fn proofs() -> Vec<Rule> {

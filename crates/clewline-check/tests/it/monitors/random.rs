@@ -235,7 +235,7 @@ fn check_named(case: &dyn ErasedHistory, algorithm: &str, about: &str) {
     let problems = case.problems();
     let Some(monitor) = problems.iter().find_map(|it| it.kind().and_then(find)) else {
         assert!(
-            ["jit-graph", "late-pushes", "two-frontiers", "auto"].contains(&algorithm),
+            ["grow-only-set", "jit-graph", "late-pushes", "two-frontiers", "auto"].contains(&algorithm),
             "{about}: {algorithm}"
         );
         return;

@@ -2,9 +2,9 @@
 
 use std::{cell::RefCell, collections::HashSet};
 
-use clewline_core::{OperationId, Rule};
+use clewline_core::{OperationId, Rule, Value};
 
-use super::{Explainer, LAST_OPERATIONS_SHOWN, listed, observed_value, put_value, times};
+use super::{Explainer, LAST_OPERATIONS_SHOWN, glued, listed, observed_value, put_value, times};
 use crate::render::count;
 
 impl Explainer<'_> {
@@ -92,6 +92,10 @@ impl Explained<'_> {
             Rule::Lineage => self.lineage(),
             Rule::Sum => self.no_sum(),
             Rule::SumWithin { least, greatest } => self.sum(least, greatest),
+            Rule::FoundUnadded { .. }
+            | Rule::Lost { .. }
+            | Rule::ReadsDisagree { .. }
+            | Rule::EarlierMissing { .. } => self.about_elements(rule),
         }
     }
 }
@@ -150,6 +154,69 @@ impl Explained<'_> {
     /// That the operation at one place had returned before the one at the next was called.
     fn before(&self, place: usize) -> String {
         format!("{} had returned before {} was called", self.name(place), self.name(place + 1))
+    }
+
+    /// What is wrong with the elements of a set that is read as a whole.
+    fn about_elements(&self, rule: Rule) -> String {
+        match rule {
+            Rule::FoundUnadded { element } if self.operations.len() == 1 => {
+                format!("{} found {}, which no operation had added.", self.name(0), self.element(element))
+            }
+            Rule::FoundUnadded { element } => format!(
+                "{} had returned before {} was called{}.",
+                self.finder(0, element),
+                self.name(1),
+                self.but_not(2, element)
+            ),
+            Rule::Lost { element } => format!(
+                "{} had returned before {} was called, which did not find {element}, although no operation had \
+                 removed {element}.",
+                self.finder(0, element),
+                self.name(1),
+                element = self.element(element)
+            ),
+            Rule::ReadsDisagree { only_first, only_second } => format!(
+                "{first} found {one} and not {other}, {second} found {other} and not {one}. Neither can have been \
+                 the first, as no operation had removed either.",
+                first = self.name(0),
+                second = self.name(1),
+                one = self.element(only_first),
+                other = self.element(only_second)
+            ),
+            Rule::EarlierMissing { found, missing } => format!(
+                "{} had returned before {} was called{}, so {missing} was there before {found}. But {} found \
+                 {found} and not {missing}, although no operation had removed {missing}.",
+                self.finder(0, missing),
+                self.name(1),
+                self.but_not(3, found),
+                self.name(2),
+                found = self.element(found),
+                missing = self.element(missing)
+            ),
+            _ => String::new(),
+        }
+    }
+
+    /// An element of a set.
+    fn element(&self, word: u64) -> String {
+        let values = self.explainer.judged.case.values();
+        let value = Value::from_word(word).filter(|&it| values.has(it));
+        value.map_or_else(|| "an element".to_owned(), |it| glued(&values.show(it).to_string()))
+    }
+
+    /// An operation that added or found an element. A read does not name it.
+    fn finder(&self, place: usize, element: u64) -> String {
+        let is_named = put_value(&self.label(place)).is_some();
+        let found = if is_named { String::new() } else { format!(" found {}, and", self.element(element)) };
+        format!("{}{found}", self.name(place))
+    }
+
+    /// That the operation at a place, if there is one, did not add an element.
+    fn but_not(&self, place: usize, element: u64) -> String {
+        match self.operations.get(place) {
+            Some(_) => format!(", and {} did not add {}", self.name(place), self.element(element)),
+            None => String::new(),
+        }
     }
 
     fn is_drawn(&self, place: usize) -> bool {

@@ -214,3 +214,16 @@ fn a_label_is_shortened_in_columns_not_in_letters() {
     assert_eq!(shorten("鍵鍵鍵鍵鍵鍵", 8), "鍵鍵…鍵");
     assert_eq!(shorten("line\nbreak", 20), "line break");
 }
+
+/// How much is in a long list says more than its last elements.
+#[test]
+fn a_long_list_is_shortened_to_its_first_elements_and_their_number() {
+    let list = (0..998).map(|it| it.to_string()).collect::<Vec<_>>().join(", ");
+    let label = format!("read() → [{list}]");
+    assert_eq!(shorten(&label, 24), "read() → 998 elements");
+    assert_eq!(shorten(&label, 32), "read() → [0, 1, … 998 elements]");
+    assert_eq!(shorten(&label, 13), "read()…, 997]");
+    // Short ones, and those with commas of their own, as any other label.
+    assert_eq!(shorten("read() → [10000, 20000]", 20), "read() → […0, 20000]");
+    assert_eq!(shorten(r#"read() → ["a, b", "c, d", "e, f", "g, h"]"#, 20), r#"read() → […, "g, h"]"#);
+}
