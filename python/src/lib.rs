@@ -26,12 +26,13 @@ const VERSION: &str = match option_env!("CLEWLINE_BUILD") {
     None => env!("CARGO_PKG_VERSION"),
 };
 
-/// Adds the formats of columns to those that files may have.
+/// Adds the formats of columns to those that files may have, and scripts to the specifications.
 fn add_formats() {
     static ADDED: Once = Once::new();
     ADDED.call_once(|| {
         // The command line may have added them: then they are there.
         let _added_before = FORMATS.extend(clewline_columns::FORMATS);
+        clewline_specs::set_loader(clewline_cli::LOADER);
     });
 }
 

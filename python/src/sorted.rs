@@ -113,7 +113,7 @@ struct ObjectRows {
 enum RowsState {
     /// They are held until they are judged.
     Held,
-    /// There are so many that they are judged while they come.
+    /// There are more than may be held: they are judged while they come.
     Streamed(Stream),
     /// The same, and the last has come.
     Judged(Box<Result<Report<'static>, Error>>),

@@ -99,6 +99,20 @@ def test_an_exception_of_the_function_is_not_a_verdict(held):
         clewline.check(held, 5)
 
 
+def test_a_script_is_a_specification(tmp_path, held, stale):
+    script = tmp_path / "register.star"
+    script.write_text(
+        "def initial():\n    return None\n\n"
+        "def step(state, op, args, ret):\n"
+        "    if op == 'write':\n        return [args[0]]\n"
+        "    return [state] if ret == state else []\n"
+    )
+    assert clewline.check(held, str(script)).holds
+    assert clewline.check(stale, str(script)).verdict == "violated"
+    with pytest.raises(ValueError, match="missing.star"):
+        clewline.check(held, str(tmp_path / "missing.star"))
+
+
 def test_a_pending_result_cannot_be_compared_by_mistake():
     def careless(state, op, args, ret):
         if op == "write":

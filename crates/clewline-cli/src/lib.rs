@@ -10,3 +10,4 @@ mod scripts;
 pub use commands::accepts;
 pub use commands::{Decoded, definition, is_compressed, run, run_with, run_words};
 pub use extensions::Extensions;
+pub use scripts::LOADER;

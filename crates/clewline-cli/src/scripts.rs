@@ -9,8 +9,8 @@ use std::{
 use clewline_script::Script;
 use clewline_specs::{Entry, Loader, Operation};
 
-/// How files that end in `.star` are read.
-pub(crate) const LOADER: Loader = Loader {
+/// How specifications are read from files that end in `.star`.
+pub const LOADER: Loader = Loader {
     suffix: ".star",
     load: |path| Ok(Box::new(script(path)?.0)),
     entry: |path| Some(script(path).ok()?.1),
