@@ -72,7 +72,7 @@ fn crashes_are_read_as_they_were_written() {
     }
     // In Jepsen's format a crash is a note, and the process goes on.
     let recording = read("jsonl", EVENTS).unwrap();
-    let again = read("jepsen", &write("jepsen", &recording).unwrap()).unwrap();
+    let again = read("jepsen", write("jepsen", &recording).unwrap()).unwrap();
     assert!(again.names.crashes.is_empty());
     assert_eq!(again.names.notes.len(), 2);
     assert_eq!(again.history.len(), 4);
@@ -121,16 +121,16 @@ fn wrong_crashes_are_errors() {
     let operation = "{\"process\": 1, \"op\": \"a\", \"call\": 1, \"return\": 9}\n";
     let with = |line: &str| format!("{operation}{line}");
     check_error(
-        &with(r#"{"event": "crash", "time": 5}"#),
+        with(r#"{"event": "crash", "time": 5}"#),
         "an operation returns after a crash of its process",
     );
-    check_error(&with(r#"{"event": "crash", "time": 1}"#), "at the very time of a crash");
-    check_error(&with(r#"{"event": "crash"}"#), "`time`");
+    check_error(with(r#"{"event": "crash", "time": 1}"#), "at the very time of a crash");
+    check_error(with(r#"{"event": "crash"}"#), "`time`");
     check_error(
-        &with(r#"{"event": "crash", "time": 9, "process": 2}"#),
+        with(r#"{"event": "crash", "time": 9, "process": 2}"#),
         "process 2 crashes, and makes no call",
     );
-    check_error(&with(r#"{"event": "crash", "time": 9, "process": []}"#), "expected a process that crashed");
-    check_error(&with(r#"{"event": "crash", "time": 9, "node": "n1"}"#), "expected `process` beside `node`");
+    check_error(with(r#"{"event": "crash", "time": 9, "process": []}"#), "expected a process that crashed");
+    check_error(with(r#"{"event": "crash", "time": 9, "node": "n1"}"#), "expected `process` beside `node`");
     check_error(r#"{"process": [1], "op": "a", "call": 1}"#, "expected an integer or a text");
 }
