@@ -155,8 +155,9 @@ struct Engine<'p> {
     entered: Configurations,
     // For each label, the visit in which it was last met, and the candidate then.
     seen_label: Vec<(u64, usize)>,
-    // For each label, the least hint of the candidates in that visit; empty without hints.
-    label_hint: Vec<i64>,
+    // For each label, the hints of its operations in ascending order, and how many of them are on
+    // the path; empty without hints.
+    label_hints: Vec<(Vec<i64>, usize)>,
     visit: u64,
     has_retreated: bool,
     configurations: u64,
@@ -212,8 +213,9 @@ impl<'p> Engine<'p> {
         let seen_label = vec![(0, 0); labelled];
         // What has no hint comes after what has one.
         let hint = |at| problem.order_hint(at).unwrap_or(i64::MAX);
-        let label_hint = if problem.has_order_hints() { vec![0; labelled] } else { Vec::new() };
-        let hints = if problem.has_order_hints() { (0..spans.len()).map(hint).collect() } else { Vec::new() };
+        let hints: Vec<i64> =
+            if problem.has_order_hints() { (0..spans.len()).map(hint).collect() } else { Vec::new() };
+        let label_hints = hints_of_labels(&labels, &hints, labelled);
         let state = automaton.initial();
         Ok(Engine {
             problem,
@@ -236,7 +238,7 @@ impl<'p> Engine<'p> {
             candidates: Vec::new(),
             entered: Configurations::new(1 + words, used_words),
             seen_label,
-            label_hint,
+            label_hints,
             visit: 0,
             has_retreated: false,
             configurations: 0,
@@ -388,13 +390,7 @@ impl<'p> Engine<'p> {
             }
             // Of equal operations, the one that returns first.
             let (visit, place) = &mut self.seen_label[label.index()];
-            let is_first = std::mem::replace(visit, self.visit) != self.visit;
-            // It stands for all of them, so the earliest hint counts.
-            if let Some(&hint) = self.hints.get(at) {
-                let least = &mut self.label_hint[label.index()];
-                *least = if is_first { hint } else { hint.min(*least) };
-            }
-            if is_first {
+            if std::mem::replace(visit, self.visit) != self.visit {
                 *place = self.candidates.len();
                 self.candidates.push(at as u32);
             } else if self.spans[at].end() < self.spans[self.candidates[*place] as usize].end() {
@@ -404,8 +400,12 @@ impl<'p> Engine<'p> {
         let spans = self.spans;
         self.candidates[start..].sort_unstable_by_key(|&it| spans[it as usize].end());
         if !self.hints.is_empty() {
-            let (hints, labels) = (&self.label_hint, &self.labels);
-            self.candidates[start..].sort_by_key(|&it| hints[labels[it as usize].index()]);
+            // Equal operations change places, so the next of them has the next hint of their label.
+            let next = |it: u32| {
+                let (hints, used) = &self.label_hints[self.labels[it as usize].index()];
+                hints.get(*used).copied().unwrap_or(i64::MAX)
+            };
+            self.candidates[start..].sort_by_key(|&it| next(it));
         }
         self.next_pending(self.left.first(PENDING), deadline)
     }
@@ -472,6 +472,9 @@ impl<'p> Engine<'p> {
 
     fn linearize(&mut self, at: usize, state: StateId) {
         self.left.remove(at);
+        if let Some((_, used)) = self.label_hints.get_mut(self.labels[at].index()) {
+            *used += 1;
+        }
         self.state = state;
         self.flip(at);
         while let Some(&next) = self.by_return.get(self.frontier)
@@ -490,6 +493,9 @@ impl<'p> Engine<'p> {
             self.flip(self.by_return[self.frontier] as usize);
         }
         self.flip(chosen as usize);
+        if let Some((_, used)) = self.label_hints.get_mut(self.labels[chosen as usize].index()) {
+            *used -= 1;
+        }
         self.state = state;
         self.left.restore(chosen as usize);
     }
@@ -544,6 +550,14 @@ impl<'p> Engine<'p> {
         let explanation = Explanation::Exhausted { prefix, next: ids[next] };
         Violation::found(ids.to_vec(), explanation)
     }
+}
+
+/// The hints of the operations of each label, in ascending order; none without hints.
+fn hints_of_labels(labels: &[LabelId], hints: &[i64], labelled: usize) -> Vec<(Vec<i64>, usize)> {
+    let mut all = vec![(Vec::new(), 0); if hints.is_empty() { 0 } else { labelled }];
+    labels.iter().zip(hints).for_each(|(label, hint)| all[label.index()].0.push(*hint));
+    all.iter_mut().for_each(|it| it.0.sort_unstable());
+    all
 }
 
 /// The bit of each operation in the sets of a configuration.

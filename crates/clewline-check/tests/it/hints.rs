@@ -123,7 +123,7 @@ fn overlapping(count: usize, width: usize, seed: u64) -> (Box<dyn ErasedHistory>
 fn right_hints_need_no_search() {
     let mut given_up = 0;
     for seed in 0..5 {
-        let (case, count) = overlapping(300, 3, seed);
+        let (case, count) = overlapping(300, 3 + seed as usize, seed);
         let problem = case.problems().remove(0);
         let jit_graph = *SEARCHES.find("jit-graph").unwrap();
         let budget = Budget::unlimited();
