@@ -1,7 +1,7 @@
 //! The native part of the Python package `clewline`: the judge, and the command line.
 //!
-//! `clewline/__init__.py` is what users see; the names here are its own. The interpreter is released
-//! while a history is read and judged.
+//! `clewline/__init__.py` is what users see; the names here are its own. The interpreter is
+//! released while a history is read and judged.
 
 mod found;
 mod judged;

@@ -1,8 +1,8 @@
 //! A specification that is written in Python.
 //!
 //! `clewline/_machine.py` numbers the states and calls the user's functions. Each distinct step is
-//! asked for once: it is kept here by state, call and result, so that the interpreter is needed only
-//! for new ones.
+//! asked for once: it is kept here by state, call and result, so that the interpreter is needed
+//! only for new ones.
 
 use std::{
     collections::HashSet,

@@ -1,9 +1,9 @@
 //! Batches that are sorted by object: judged as they come, a few objects in memory at a time.
 //!
-//! Rows are collected until there are [`CHUNK_ROWS`] of whole objects, which are judged together, in
-//! parallel. So memory depends on the longest object, not on the number of objects. An object that
-//! is violated is judged once more, alone: its report is the usual one, and does not depend on its
-//! neighbours.
+//! Rows are collected until there are [`CHUNK_ROWS`] of whole objects, which are judged together,
+//! in parallel. So memory depends on the longest object, not on the number of objects. An object
+//! that is violated is judged once more, alone: its report is the usual one, and does not depend on
+//! its neighbours.
 //!
 //! Invariant: every row that comes is counted, and belongs to exactly one object.
 
@@ -59,9 +59,9 @@ pub(crate) struct Sorted {
     longest: u64,
 }
 
-/// Judges a stream of batches that is sorted by the column `object`. Of more than `reports` violated
-/// objects no report is kept, and of more than `most` nothing but their number. Of an object no more
-/// than `held` rows are held: a longer one is judged while it comes.
+/// Judges a stream of batches that is sorted by the column `object`. Of more than `reports`
+/// violated objects no report is kept, and of more than `most` nothing but their number. Of an
+/// object no more than `held` rows are held: a longer one is judged while it comes.
 #[pyfunction]
 #[pyo3(signature = (stream, settings, object, reports = 20, most = 10_000, held = None))]
 pub(crate) fn check_sorted(
