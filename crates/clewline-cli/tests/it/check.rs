@@ -140,7 +140,7 @@ fn invalid_arguments_end_with_2_and_say_what_was_expected() {
     let check = |test: &str, more: &[&str], expected: &str| {
         check_usage(&format!("usage-{test}"), &[&["check", "good.jsonl"], more].concat(), expected);
     };
-    check("none", &[], "--spec <NAME>");
+    check("none", &[], "--spec <NAME|FILE.star>");
     check("spec", &["--spec", "qeue"], "did you mean `queue`?");
     check(
         "input",
