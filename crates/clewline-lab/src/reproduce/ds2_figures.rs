@@ -23,9 +23,8 @@ const TABLES: [&ds2::Table; 10] = [
     &ds2_a11::TABLE,
 ];
 
-/// The configurations, in the order of the tables.
-const NAMES: &[&str] =
-    &["DR 1w", "DR 2w", "EDR 1w", "EDR 2w", "ADR 1w", "ADR 2w", "PX 1w", "PX 2w", "OC 1w", "OC 2w"];
+/// The configurations, in the order of the tables: the system, and the number of writes.
+const NAMES: &[&str] = &["DR 1", "DR 2", "EDR 1", "EDR 2", "ADR 1", "ADR 2", "PX 1", "PX 2", "OC 1", "OC 2"];
 
 /// One chart of a figure.
 pub(super) struct Measure {
@@ -93,7 +92,10 @@ fn chart(title: &str, label: &str, place: usize, rows: &[Vec<Cell>]) -> Plot {
     series.push(Series { name: "paper".to_owned(), hue: 7, stroke: Stroke::Points, points: theirs });
     Plot {
         title: format!("{title}: {label}"),
-        x: Axis { label: "system, and writes beside two reads".to_owned(), scale: Scale::Names(NAMES) },
+        x: Axis {
+            label: "system, and number of writes beside two reads".to_owned(),
+            scale: Scale::Names(NAMES),
+        },
         y: Axis { label: label.to_owned(), scale: Scale::Logarithmic },
         series,
     }

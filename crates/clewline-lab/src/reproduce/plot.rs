@@ -84,7 +84,8 @@ const TITLE_LETTER: f64 = 10.0;
 // About how many pixels lie between two ticks, at least.
 const TICK_GAP: f64 = 56.0;
 
-const HUES: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c8c8c"];
+const HUES: [&str; 8] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c8c8c", "#aa3377"];
 
 const STYLE: &str = "\
 text { font: 13px system-ui, sans-serif; fill: #404040 }
