@@ -46,6 +46,7 @@ pub mod hint;
 mod inputs;
 pub mod instrument;
 pub mod matrix;
+pub mod orders;
 pub mod plan;
 pub mod real;
 pub mod serializability;

@@ -17,7 +17,7 @@ use clewline_threads::matrix::split_method;
 use clewline_threads::{
     Explained, Explanation, Extent, Strategy, Survey, TestProgram, Visit, Visits,
     control::{Operation, Outcome, Race},
-    serializability,
+    orders, serializability,
 };
 use rustc_hash::FxBuildHasher;
 
@@ -25,7 +25,6 @@ use super::{
     drain_cache::DrainCache,
     failures::failed,
     finding::Unserializable,
-    orders,
     serial::{ResultNumbering, ResultTexts, Without},
     specified::{Specified, left_inside},
 };

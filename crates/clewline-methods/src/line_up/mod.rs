@@ -27,7 +27,6 @@ mod json;
 pub mod observations;
 mod observing;
 mod options;
-mod orders;
 mod outcome;
 mod present;
 #[cfg(feature = "html")]

@@ -4,17 +4,19 @@
 //! other's call. That is any partial order: two threads that never synchronize are each ordered in
 //! themselves, and not with each other, which no intervals of time express.
 
+use crate::control::{Operation, Outcome};
 use clewline_core::ResultId;
-use clewline_threads::control::{Operation, Outcome};
 
 /// Whether happens-before determines which operations precede which.
-pub(super) fn is_partial(outcome: &Outcome<ResultId>) -> bool {
+#[must_use]
+pub fn is_partial(outcome: &Outcome<ResultId>) -> bool {
     outcome.operations.iter().any(|it| it.order.is_some())
 }
 
 /// The same results with every order of the completed operations that respects happens-before, as
 /// if they were made one after the other. A pending operation is called as early as possible.
-pub(super) fn linear_extensions(outcome: &Outcome<ResultId>) -> LinearExtensions<'_> {
+#[must_use]
+pub fn linear_extensions(outcome: &Outcome<ResultId>) -> LinearExtensions<'_> {
     let operations = &outcome.operations;
     let completed = (0..operations.len()).filter(|it| operations[*it].ret.is_some()).collect();
     LinearExtensions { outcome, completed, order: Vec::new(), next: Some(0) }
@@ -22,7 +24,7 @@ pub(super) fn linear_extensions(outcome: &Outcome<ResultId>) -> LinearExtensions
 
 /// Backtracks over the orders.
 #[derive(Debug)]
-pub(super) struct LinearExtensions<'a> {
+pub struct LinearExtensions<'a> {
     outcome: &'a Outcome<ResultId>,
     completed: Vec<usize>,
     order: Vec<usize>,
@@ -96,10 +98,9 @@ impl Iterator for LinearExtensions<'_> {
 
 #[cfg(test)]
 mod tests {
-    use clewline_explore::TaskId;
-    use clewline_threads::control::HappensBefore;
-
     use super::*;
+    use crate::control::HappensBefore;
+    use clewline_explore::TaskId;
 
     /// Operations of two tasks, two of each, that know as much of the other task. The last one is
     /// pending if `is_pending`.
