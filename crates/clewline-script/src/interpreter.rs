@@ -250,7 +250,7 @@ impl<'p> Interpreter<'p> {
             }
         }
         let required = parameters.len() - closure.defaults.len();
-        for slot in 0..parameters.len() {
+        for (slot, parameter) in parameters.iter().enumerate() {
             if !matches!(self.stack[base + slot], Val::Unset) {
                 continue;
             }
@@ -258,7 +258,7 @@ impl<'p> Interpreter<'p> {
                 Some(default) => self.stack[base + slot] = closure.defaults[default].clone(),
                 None => {
                     unwind(self);
-                    return fault(at, format!("`{name}` needs a value for `{}`", parameters[slot].name));
+                    return fault(at, format!("`{name}` needs a value for `{}`", parameter.name));
                 }
             }
         }

@@ -312,11 +312,16 @@ impl Lexer<'_> {
         };
         self.at += next.len_utf8();
         let digits = match next {
-            'n' => return Ok(text.push('\n')),
-            't' => return Ok(text.push('\t')),
-            'r' => return Ok(text.push('\r')),
-            '0' => return Ok(text.push('\0')),
-            '\\' | '\'' | '"' => return Ok(text.push(next)),
+            'n' | 't' | 'r' | '0' | '\\' | '\'' | '"' => {
+                text.push(match next {
+                    'n' => '\n',
+                    't' => '\t',
+                    'r' => '\r',
+                    '0' => '\0',
+                    same => same,
+                });
+                return Ok(());
+            }
             '\n' => return Ok(()),
             'x' => 2,
             'u' => 4,

@@ -638,10 +638,10 @@ impl Parser {
     fn loop_target(&mut self) -> Result<Target, Fault> {
         let at = self.at();
         let mut items = vec![target(self.deeper(Parser::primary)?)?];
-        if !self.is_sign(",") {
-            if let Some(only) = items.pop() {
-                return Ok(only);
-            }
+        if !self.is_sign(",")
+            && let Some(only) = items.pop()
+        {
+            return Ok(only);
         }
         while self.take_sign(",") {
             if self.is_word("in") {

@@ -213,7 +213,10 @@ fn texts(value: &Val) -> Option<Vec<Arc<str>>> {
     Heap::default().items(value)?.iter().map(text).collect()
 }
 
-fn parameters(value: &Val) -> Option<Vec<(Arc<str>, Option<Vec<Val>>)>> {
+/// Names of parameters, each with the values that are drawn for it, if they are given.
+type Parameters = Vec<(Arc<str>, Option<Vec<Val>>)>;
+
+fn parameters(value: &Val) -> Option<Parameters> {
     let Val::FrozenDict(dict) = value else {
         return Some(texts(value)?.into_iter().map(|it| (it, None)).collect());
     };
@@ -230,7 +233,7 @@ fn parameters(value: &Val) -> Option<Vec<(Arc<str>, Option<Vec<Val>>)>> {
         };
         // An empty list has nothing to draw.
         let drawn = Some(drawn).filter(|it| !it.is_empty())?;
-        let drawn = drawn.iter().map(|it| convert::canonical(it)).collect::<Option<Vec<Val>>>()?;
+        let drawn = drawn.iter().map(convert::canonical).collect::<Option<Vec<Val>>>()?;
         parameters.push((Arc::clone(name), Some(drawn)));
     }
     Some(parameters)

@@ -43,11 +43,10 @@ pub(crate) fn resolve(tree: &mut Tree) -> Result<(), Fault> {
     outcome
 }
 
+type Visit<'a> = dyn FnMut(&Arc<str>, u32) -> Result<(), Fault> + 'a;
+
 /// Calls `visit` with each name that `target` assigns, and its place.
-fn each_name(
-    target: &Target,
-    visit: &mut dyn FnMut(&Arc<str>, u32) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+fn each_name(target: &Target, visit: &mut Visit<'_>) -> Result<(), Fault> {
     match &target.kind {
         Goal::Name(name, _) => visit(name, target.at),
         Goal::Item(_) => Ok(()),

@@ -214,9 +214,12 @@ fn a_lost_notification_is_found() {
     Bell::case(false).fails(Some(golden), &Cause::Deadlock, &["ring ", "hear -"]);
 }
 
+/// The permits that are left, the tasks that wait, and the number of the next one.
+type PoolState = (usize, VecDeque<(u64, Waker)>, u64);
+
 /// A pool of one permit, which a task that waits is given, and may have lost when it is dropped.
 struct Pool {
-    state: Mutex<(usize, VecDeque<(u64, Waker)>, u64)>,
+    state: Mutex<PoolState>,
     gives_back: bool,
 }
 

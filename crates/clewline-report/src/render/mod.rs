@@ -15,7 +15,6 @@ pub mod html;
 pub mod json;
 mod judged;
 mod notes;
-#[cfg(feature = "html")]
 pub mod present;
 #[cfg(feature = "html")]
 pub mod publish;
