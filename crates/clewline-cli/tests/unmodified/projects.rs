@@ -55,7 +55,8 @@ fn has(tool: &str) -> bool {
     found
 }
 
-const EXPLORE: [&str; 6] = ["run", "./ring_test", "--seed", "1", "--samples", "3"];
+// Under rc11 a full ring may look full, and an empty one empty, for a while longer.
+const EXPLORE: [&str; 8] = ["run", "./ring_test", "--seed", "1", "--samples", "3", "--memory-model", "sc"];
 
 #[test]
 fn make_builds_and_follows_dependencies() {
@@ -107,7 +108,8 @@ fn a_compiler_says_what_it_is_asked() {
     let text = project.expect("clewline", &["cc", "-MM", "-Isrc", "ring_test.c"]);
     assert!(text.starts_with("ring_test.o: ring_test.c"), "{text}");
     fs::write(project.0.join("words"), "-Isrc \"-DNAME=a b\" ring_test.c src/ring.c").unwrap();
-    let text = project.expect("clewline", &["cc", "@words", "--seed", "1", "--samples", "2"]);
+    let text = project
+        .expect("clewline", &["cc", "@words", "--seed", "1", "--samples", "2", "--memory-model", "sc"]);
     assert!(text.starts_with("holds"), "{text}");
 }
 

@@ -90,7 +90,7 @@ fn initial_states_agree_with_those_of_the_built_in_objects() {
         let (mut held, mut violated) = (0, 0);
         for seed in 0..share(2_000_u64) {
             let config = GeneratorConfig {
-                operations: 3 + seed as usize % 4,
+                operations: 1 + seed as usize % 4,
                 processes: 3,
                 overlap: 0.7,
                 values: ValueDomain::Below(3),
