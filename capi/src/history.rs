@@ -41,7 +41,7 @@ impl History {
         History::of_lines(spec, Vec::new(), 0)
     }
 
-    /// The history with these JSON lines, in which there are so many operations.
+    /// The history with these JSON lines, and the number of operations in them.
     pub(crate) fn of_lines(spec: Spec, lines: Vec<u8>, added: usize) -> Result<History, Failure> {
         let format = "jsonl".parse().map_err(Failure::input)?;
         let (contents, settings) = (Arc::new(lines), Settings::default());

@@ -147,8 +147,8 @@ pub(super) const COLUMNS: [Column; 8] = [
     Column { key: "operations", heading: "operations" },
     Column { key: "processes", heading: "processes" },
     Column { key: "ours_ms", heading: "ours, ms" },
-    Column { key: "ours_ns_per_operation", heading: "ns/operation" },
-    Column { key: "ours_with_witness_ms", heading: "with witness, ms" },
+    Column { key: "ours_ns_per_operation", heading: "ns each" },
+    Column { key: "ours_with_witness_ms", heading: "witness, ms" },
     Column { key: "paper_ms", heading: "paper, ms" },
 ];
 
