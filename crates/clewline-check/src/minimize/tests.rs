@@ -429,8 +429,9 @@ fn a_long_history_is_minimized_near_its_violation() {
 /// are counted.
 #[test]
 fn attempts_with_many_unconstrained_operations_are_short() {
+    let operations = pick(2_000, 5_000);
     let plan = GeneratorConfig {
-        operations: 5_000,
+        operations,
         values: ValueDomain::Below(20),
         processes: 8,
         keys: 1,
@@ -442,7 +443,7 @@ fn attempts_with_many_unconstrained_operations_are_short() {
     let is_get = |call: &clewline_core::RawCall| {
         matches!(recording.values.get(call.method), clewline_core::Datum::Text("get"))
     };
-    let late = recording.history.operations().skip(2_500);
+    let late = recording.history.operations().skip(operations / 2);
     let late = late.into_iter().find(|it| it.ret.is_some() && is_get(it.call)).unwrap().id;
     let invented = clewline_core::Value::from(1_000_000);
     let change = |id: OperationId, call, ret: Option<_>| {
