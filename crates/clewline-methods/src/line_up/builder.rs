@@ -7,11 +7,13 @@ use clewline_explore::{
     TaskId,
     schedulers::{self, bounded::PREEMPTIONS, pct::DEPTH},
 };
+use clewline_matrix::{
+    Component, Explorable, Matrix, SpecifiedSubject, TestProgram, calls,
+    plan::{Entry, Plan},
+};
 use clewline_report::Regressions;
-use clewline_threads::matrix::{Matrix, calls};
-use clewline_threads::plan::{Entry, Plan};
 use clewline_threads::{
-    Component, Explorable, SpecifiedSubject, Subject, TestProgram,
+    Subject,
     control::{Calls, Limits, MemoryModel},
 };
 

@@ -12,13 +12,12 @@ use clewline_core::{
     Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
-use clewline_report::render::Cause;
-use clewline_threads::matrix::split_method;
-use clewline_threads::{
-    Explained, Explanation, Extent, Strategy, Survey, TestProgram, Visit, Visits,
-    control::{Operation, Outcome, Race},
-    orders, serializability,
+use clewline_matrix::{
+    Explained, Explanation, Extent, Strategy, Survey, TestProgram, Visit, Visits, orders, serializability,
+    split_method,
 };
+use clewline_report::render::Cause;
+use clewline_threads::control::{Operation, Outcome, Race};
 use rustc_hash::FxBuildHasher;
 
 use super::{

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use clewline_explore::{Access, SharedId};
+use clewline_matrix::Matrix;
 use clewline_report::render::{
     block::hanging,
     count,
     grid::{LINE_COLUMNS_MAX, aligned, interleaved},
     timeline::{self, Bar, Row},
 };
-use clewline_threads::matrix::Matrix;
 use clewline_threads::{
     control::{Holder, Moment, Pending, Place},
     is_standard, source_place,

@@ -4,11 +4,8 @@
 use std::time::Duration;
 
 use clewline_explore::{Schedule, schedulers};
-use clewline_threads::{
-    control::MemoryModel,
-    matrix::{Matrix, calls, split_outside},
-    plan::Plan,
-};
+use clewline_matrix::{Matrix, calls, plan::Plan, split_outside};
+use clewline_threads::control::MemoryModel;
 
 use super::options::{Options, scheduler, scheduler_names};
 use crate::{

@@ -7,10 +7,8 @@ use clewline_explore::{
     Bound,
     schedulers::{self, Entry as SchedulerEntry, SCHEDULERS, Settings},
 };
-use clewline_threads::{
-    Explorable, Extent, Visits,
-    control::{Limits, Memory},
-};
+use clewline_matrix::{Explorable, Extent, Visits};
+use clewline_threads::control::{Limits, Memory};
 
 use super::observations::Observations;
 use crate::relaxed::Judging;

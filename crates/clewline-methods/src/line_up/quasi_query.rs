@@ -1,6 +1,6 @@
 //! How quasi factors determine the judging of histories, and the shape of matrices.
 
-use clewline_threads::matrix::method;
+use clewline_matrix::method;
 
 use super::options::{Options, Reference};
 use crate::{

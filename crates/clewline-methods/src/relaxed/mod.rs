@@ -33,7 +33,7 @@ mod judge;
 mod judging;
 mod quasi;
 
-pub use clewline_threads::well_formed::{IllFormed, Roles};
+pub use clewline_matrix::well_formed::{IllFormed, Roles};
 pub use factors::{Factor, Factors};
 pub use judge::relaxation;
 pub use judging::{FactorHistogram, Judging, MATRIX_HISTORY_CONFIGURATIONS_MAX, WellFormed};

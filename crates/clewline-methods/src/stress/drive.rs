@@ -19,8 +19,9 @@ use clewline_check::{
 use clewline_core::{
     Budget, GeneratorConfig, Random, Reason, RelaxedHistory, Value, Verdict, is_interrupted,
 };
+use clewline_matrix::{Inputs, RunResult};
 use clewline_report::render::Source;
-use clewline_threads::{Ending, Inputs, Pinning, RunResult, ThreadActivity};
+use clewline_threads::{Ending, Pinning, ThreadActivity};
 
 use super::{
     outcome::{Finding, Outcome, RunFailure, Saved, Shrinking},

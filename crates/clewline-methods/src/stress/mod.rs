@@ -59,9 +59,10 @@ use clewline_core::erase_with;
 use clewline_core::{
     CallSampler, Codec, FailurePoint, MayFail, Specification, ValueDomain, Verdict, name_of_type,
 };
+use clewline_matrix::{ErasedSubject, SubjectFactory};
 use clewline_report::Regressions;
 use clewline_specs::{check_mix, resolve_failures};
-use clewline_threads::{Clock, ErasedSubject, Noise, Pinning, Settings, Subject, SubjectFactory};
+use clewline_threads::{Clock, Noise, Pinning, Settings, Subject};
 
 use crate::{
     environment::this_test,

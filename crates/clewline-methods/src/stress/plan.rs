@@ -4,7 +4,8 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clewline_check::Algorithm;
 use clewline_core::{MayFail, ValueDomain};
-use clewline_threads::{Clock, ErasedSubject, Noise, Pinning};
+use clewline_matrix::ErasedSubject;
+use clewline_threads::{Clock, Noise, Pinning};
 
 use super::{
     quasi_request::QuasiRequest,

@@ -10,8 +10,9 @@ use clewline::{
 use clewline_check::{Options as JudgeOptions, Stuck, judge, stuck};
 use clewline_core::{Random, Verdict};
 use clewline_explore::{Coverage, Ending};
+use clewline_matrix::{Extent, Strategy, TestProgram, Visits};
 use clewline_testing::pick;
-use clewline_threads::{Extent, Strategy, TestProgram, Visits, control::Limits};
+use clewline_threads::control::Limits;
 
 use crate::own::{
     Bag, BagCall, Flaw, LockedMailbox, Mailbox, MailboxCall, Moody, MoodyCall, TryQueue, TurnBag, put,

@@ -11,11 +11,8 @@ use std::{
 };
 
 use clewline_core::CodecError;
-use clewline_threads::{
-    Explorable, TestProgram,
-    control::{Calls, FailureKind, Limits, Panic},
-    instrument,
-};
+use clewline_matrix::{Explorable, TestProgram, foreign_program};
+use clewline_threads::control::{Calls, FailureKind, Limits, Panic};
 
 use super::{
     call::call_with,
@@ -141,7 +138,7 @@ impl Explorable for Body {
             }
             exit::end_program(control, main as *const () as usize + 1)
         };
-        Ok(isolate::wrap(instrument::program(
+        Ok(isolate::wrap(foreign_program(
             labels,
             calls,
             limits,

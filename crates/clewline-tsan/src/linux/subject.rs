@@ -3,11 +3,8 @@
 use std::ffi::c_long;
 
 use clewline_core::CodecError;
-use clewline_threads::{
-    Explorable, TestProgram,
-    control::{Calls, Limits},
-    instrument,
-};
+use clewline_matrix::{Explorable, TestProgram, foreign_program};
+use clewline_threads::control::{Calls, Limits};
 
 use super::{
     call::call_with,
@@ -142,6 +139,6 @@ impl Explorable for Subject {
             current_task::control().into_iter().for_each(calls_out::settle);
             result as i64
         };
-        Ok(isolate::wrap(instrument::program(labels, calls, limits, &ForeignCode, make, call, show)))
+        Ok(isolate::wrap(foreign_program(labels, calls, limits, &ForeignCode, make, call, show)))
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 #[cfg(feature = "lab")]
 use clewline_lab::{FoundExplorable, find_explorable};
+use clewline_matrix::{Explorable, method};
 use clewline_methods::line_up::Matrix;
 use clewline_report::render::text::shell_word;
-use clewline_threads::{Explorable, matrix::method};
 
 use crate::commands::{
     registered::{NotSeen, Registered},

@@ -7,11 +7,12 @@ use clewline_core::{
     erase_with_debug, read_label, write_label,
 };
 
-use crate::{
+use clewline_threads::{
+    Subject,
     control::{Calls, Limits},
-    subject::Subject,
-    test_program::{Explorable, TestProgram, TypedProgram, shown},
 };
+
+use crate::test_program::{Explorable, TestProgram, TypedProgram, shown};
 
 /// A specification, and a constructor of subjects.
 ///
