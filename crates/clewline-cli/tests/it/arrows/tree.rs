@@ -76,9 +76,9 @@ impl Tree {
         let mut bodies = Vec::new();
         for (path, text) in files {
             let Some(module) = path.strip_prefix(src).and_then(module_of) else { continue };
-            let (tokens, tests) = without_tests(&tokens(text));
-            for_tests.extend(tests.iter().map(|it| join(&module, it)));
-            bodies.push((path, module, tokens));
+            let product = without_tests(&tokens(text));
+            for_tests.extend(product.test_modules.iter().map(|it| join(&module, it)));
+            bodies.push((path, module, product.tokens));
         }
         let is_test = |module: &str| {
             let around = module.match_indices("::").map(|it| &module[..it.0]).chain([module]);
