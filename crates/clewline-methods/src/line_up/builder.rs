@@ -24,7 +24,6 @@ use super::{
     finding::Verdict,
     options::{Options, Reference, scheduler},
     outcome::Outcome,
-    quasi_query::{Matrices, QuasiQuery},
     replay,
     sample::check_all,
     shrink::shrink,
@@ -32,7 +31,7 @@ use super::{
 use crate::{
     environment::this_test,
     error::{Error, ErrorKind},
-    relaxed::{Quasi, Roles},
+    relaxed::{Matrices, Quasi, QuasiQuery, Roles},
 };
 
 /// A test under construction: every interleaving of a few calls, and no specification.
@@ -596,7 +595,7 @@ impl<E: Explorable> LineUp<E> {
         let ends = self.plan.initial.iter().chain(&self.plan.last);
         let calls: Vec<String> = entries.chain(by_hand).chain(ends).cloned().collect();
         let asking = QuasiQuery { quasi, spec: spec.as_deref(), calls: &calls, matrices: self.matrices };
-        asking.ask(&mut self.options)
+        self.options.ask(&asking)
     }
 
     /// A random matrix, completed to be well formed. A subject that does not know every call of its

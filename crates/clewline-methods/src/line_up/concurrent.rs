@@ -8,7 +8,7 @@ use std::{
 
 use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, judge, stuck};
 use clewline_core::{
-    History, MayFail, ObjectId, OperationId, Problem, ProcessId, RelaxedHistory, ResultId, Shown, Timed,
+    History, MayFail, MayFailHistory, ObjectId, OperationId, Problem, ProcessId, ResultId, Shown, Timed,
     Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
@@ -426,7 +426,7 @@ impl CandidateHistory<'_> {
                     (0..called.len()).map(|it| case.source(OperationId::from_index(it))).collect();
                 let has_failed = |it: OperationId| self.failed[called[sources[it.index()]]];
                 let case = match self.failed.contains(&true) {
-                    true => RelaxedHistory::relax_where(case, asked.may_fail, has_failed),
+                    true => MayFailHistory::of_where(case, asked.may_fail, has_failed),
                     false => case,
                 };
                 self.decide(|| case.problems())

@@ -31,7 +31,6 @@ mod outcome;
 mod present;
 #[cfg(feature = "html")]
 mod publish;
-mod quasi_query;
 mod sample;
 mod serial;
 mod shrink;
@@ -75,7 +74,6 @@ pub use observing::count_serial;
 pub use options::{Options, Reference, has_bound, scheduler};
 pub use outcome::Outcome;
 pub use present::{Presented, PresentedMatrix};
-pub use quasi_query::{Matrices, QuasiQuery};
 pub use sample::check_all;
 pub use shrink::shrink;
 

@@ -37,8 +37,6 @@ mod plan;
 mod present;
 #[cfg(feature = "html")]
 mod publish;
-mod quasi;
-mod quasi_request;
 mod recorded;
 mod role;
 mod save;
@@ -67,11 +65,10 @@ use clewline_threads::{Clock, Noise, Pinning, Settings, Subject};
 use crate::{
     environment::this_test,
     error::{Error, ErrorKind},
-    relaxed::{Quasi, QuasiReading},
+    relaxed::{Quasi, QuasiReading, QuasiRequest},
 };
 
 use plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Environment, Origin};
-use quasi_request::QuasiRequest;
 
 pub use clewline_report::render::Cause;
 pub use outcome::{Finding, Outcome, RunFailure, Saved, Shrinking};

@@ -7,10 +7,8 @@ use clewline_core::{MayFail, ValueDomain};
 use clewline_matrix::ErasedSubject;
 use clewline_threads::{Clock, Noise, Pinning};
 
-use super::{
-    quasi_request::QuasiRequest,
-    role::{ThreadRole, thread_names},
-};
+use super::role::{ThreadRole, thread_names};
+use crate::relaxed::QuasiRequest;
 
 /// A stress test under construction: real threads make random calls, and each run is checked.
 #[derive(Clone)]
