@@ -15,7 +15,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::{CodecError, ErasedHistory, History, Interner, ObjectId, ProcessId, ResultId, Timed};
+use clewline_core::{
+    CodecError, ErasedHistory, History, Interner, NotFound, ObjectId, ProcessId, ResultId, Timed,
+};
 use clewline_explore::{Ending, Schedule, Scheduler, System, explore};
 
 use clewline_threads::control::{
@@ -351,9 +353,9 @@ impl Methods {
     fn find(&self, label: &str) -> Result<Method, CodecError> {
         let bare = |it: &str| it.replace(' ', "").replace("()", "");
         let found = self.calls.iter().find(|it| bare(&it.0) == bare(label));
-        found.map(|it| Arc::clone(&it.1)).ok_or_else(|| {
-            CodecError(format!("`{label}` cannot be called; what can be is {}", self.labels().join(", ")))
-        })
+        found
+            .map(|it| Arc::clone(&it.1))
+            .ok_or_else(|| NotFound::new("operation", label, self.labels()).into())
     }
 
     fn program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {

@@ -191,7 +191,7 @@ fn wrong_settings_are_reported() {
     let printed = |it: LineUp<clewline_matrix::Component<Lossy>>| it.run().unwrap_err().to_string();
     assert_eq!(
         printed(lossy().matrix("add(1) | mul(2)")),
-        "`mul(2)` cannot be called; what can be is add(1), get"
+        "no operation is called `mul(2)` (there are add(1), get)"
     );
     assert_eq!(printed(lossy().matrix("add(1")), "`add(1` has a bracket or a text that is not closed");
     assert!(

@@ -388,7 +388,7 @@ mod tests {
         }
         let calls = calls_of(1, 1).into_iter().map(|it| (it.to.index(), it.call));
         let error = Explore::new(Servers).client(calls).bound("fate", 1).run().expect_err("no bound");
-        assert!(error.to_string().starts_with("no bound is called `fate`; there are delays"), "{error}");
+        assert!(error.to_string().starts_with("no bound is called `fate` (there are delays"), "{error}");
     }
 
     #[test]

@@ -623,7 +623,7 @@ impl<E: Explorable> LineUp<E> {
             return wrong("no calls are given: add `.call(..)` or `#[op]` methods".to_owned());
         }
         if let Some(unknown) = self.plan.unknown_method(&self.options.may_fail, &self.subject.invocations()) {
-            return wrong(unknown);
+            return wrong(format!("what may fail: {unknown}"));
         }
         if self.plan.columns == 0 || self.plan.rows == 0 || most < self.plan.columns.max(widest) {
             return wrong(format!("expected 1 to {most} threads, each with an operation"));

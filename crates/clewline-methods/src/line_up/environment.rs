@@ -210,7 +210,7 @@ mod tests {
             assert_eq!(lifted.is_ok(), bound.may_be_none, "{}", bound.name);
         }
         let error = line_up().bound("fate", 1).without_environment().run().expect_err("no bound");
-        assert!(error.to_string().contains("no bound is called `fate`; there are preemptions"), "{error}");
+        assert!(error.to_string().contains("no bound is called `fate` (there are preemptions"), "{error}");
     }
 
     #[test]

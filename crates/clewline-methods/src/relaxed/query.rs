@@ -3,7 +3,7 @@
 use clewline_matrix::{method, well_formed::Roles};
 
 use super::{
-    factors::{ALL, quasi_error},
+    factors::{ALL, quasi_error, unknown_class},
     judging::{Judging, WellFormed},
     quasi::{Plan, Quasi, QuasiReading},
 };
@@ -91,10 +91,7 @@ impl QuasiQuery<'_> {
         let is_called = |class: &str| class == ALL || methods.contains(&class);
         match self.quasi.factors().classes().iter().find(|it| !is_called(&it.0)) {
             // A method that is not called cannot be displaced.
-            Some((class, _)) => Err(quasi_error(format!(
-                "no operation is called `{class}` (there are {}, and `{ALL}`)",
-                methods.join(", ")
-            ))),
+            Some((class, _)) => Err(unknown_class(class, methods)),
             None => Ok(Plan::Displacement),
         }
     }
