@@ -565,6 +565,17 @@ fn the_root_of_the_library_fits_a_page() {
     assert!((20..=30).contains(&items), "{items} items at the root of `clewline`, at most 30");
 }
 
+#[test]
+fn the_manual_lists_every_feature() {
+    let manifest = fs::read_to_string(root().join("crates/clewline/Cargo.toml")).unwrap();
+    let page = fs::read_to_string(root().join("docs/how-to/install.md")).unwrap();
+    let features = manifest.split("\n[features]\n").nth(1).unwrap().split("\n[").next().unwrap();
+    let names: Vec<&str> = features.lines().filter_map(|it| Some(it.split_once(" = ")?.0)).collect();
+    assert!(5 < names.len(), "{names:?}");
+    let missing = names.iter().filter(|it| **it != "default" && !page.contains(&format!("| `{it}` |")));
+    expect_none(missing.map(|it| format!("docs/how-to/install.md lacks the feature `{it}`")).collect());
+}
+
 /// A new error variant must not break code that matches on the others.
 #[test]
 fn public_errors_may_grow() {

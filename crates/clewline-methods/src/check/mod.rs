@@ -410,8 +410,8 @@ impl Check {
     /// operations that may still matter: see [`Watch`](crate::Watch). The report of a long history
     /// that holds has no witness.
     ///
-    /// This is for [JSON lines](clewline_report::formats::jsonl) and the checker `auto`; otherwise
-    /// it does as `reader` does. Operations that are written in one line have to come in the order
+    /// This is for formats that can be [followed](Format::follow), such as JSON lines, and the
+    /// checker `auto`; otherwise it does as `reader` does. Operations that are written in one line have to come in the order
     /// of their calls; `order` says how that is known.
     ///
     /// # Errors
@@ -452,13 +452,14 @@ impl Check {
         let Circumstances { skew, initial, .. } = &*self.circumstances;
         let is_plain = *skew == 0 && initial.is_none() && self.may_fail.is_empty();
         let is_plain = is_plain && self.criterion == Criterion::Linearizable;
-        let is_streamed = format.name() == "jsonl" && is_plain;
-        if !is_streamed || !matches!(self.algorithm, Algorithm::Auto) {
+        let is_streamed = is_plain && matches!(self.algorithm, Algorithm::Auto);
+        let Some(follower) = format.follow().filter(|_| is_streamed) else {
             let judged = self.judge_whole(name, input, &*object, &options)?;
             return Ok(reported(judged));
-        }
+        };
         let progress = |it: Progress<'_>| (self.progress)(it);
-        let followed = follow(&*object, &mut input, options.clone(), self.window, order, &progress);
+        let followed =
+            follow(&*object, (&mut input, follower), options.clone(), self.window, order, &progress);
         match followed.map_err(|it| it.in_file(name))? {
             StreamEnd::Whole(seen) => {
                 let input = io::Cursor::new(seen).chain(input);
