@@ -4,10 +4,11 @@ use std::{fmt, time::Duration};
 
 use clewline_actors::{
     ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario,
-    schedulers::{self, delay_bounded::DELAYS, pct::DEPTH},
+    schedulers::{self, delay_bounded::DELAYS},
 };
 use clewline_check::limits::available_memory;
 use clewline_core::name_of_type;
+use clewline_explore::schedulers::pct::DEPTH;
 use clewline_report::{
     Regressions,
     render::{present, text},
