@@ -28,6 +28,7 @@ pub struct Options {
 /// The independent parts of a history that are judged. Parts are numbered from 0, by object and
 /// then by their first operations.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub enum Selection {
     /// All of them.
     #[default]
@@ -86,6 +87,7 @@ impl Default for Options {
 
 /// The checking algorithm.
 #[derive(Clone, Default)]
+#[non_exhaustive]
 pub enum Algorithm {
     /// The checker that suits the problem.
     #[default]

@@ -549,6 +549,42 @@ fn the_table_of_lines_and_dependents_is_up_to_date() {
     expect_none(complaints);
 }
 
+/// The tables that follow an operation and a choice through the crates name files and functions.
+#[test]
+fn what_the_birds_eye_view_names_exists() {
+    let page = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let view = page.split("\n## Code map\n").next().unwrap();
+    let sources = sources();
+    let (mut complaints, mut rows) = (Vec::new(), 0);
+    for row in view.lines().filter_map(|it| it.strip_prefix("| `")) {
+        let (name, rest) = row.split_once('`').unwrap();
+        let src = format!("crates/{name}/src/");
+        let inside: Vec<&str> =
+            sources.iter().filter(|it| it.0.starts_with(&src)).map(|it| it.1.as_str()).collect();
+        rows += 1;
+        for named in rest.split('`').skip(1).step_by(2) {
+            let last = named.rsplit("::").next().unwrap();
+            let is_there = match named.contains(['/', '.']) {
+                true => root().join(&src).join(named).exists(),
+                false => ["fn", "struct", "trait", "enum"].iter().any(|kind| {
+                    let is_declared = |text: &&str| {
+                        let found = text.split(&format!("{kind} {last}")).nth(1);
+                        found.is_some_and(|it| it.starts_with(['(', '<', ' ', ':', ';']))
+                    };
+                    sources.iter().any(|it| is_declared(&it.1.as_str()) && !is_test(&it.0))
+                        && (named == last && !last.starts_with(char::is_lowercase)
+                            || inside.iter().any(is_declared))
+                }),
+            };
+            if !is_there {
+                complaints.push(format!("{name}: there is no `{named}`"));
+            }
+        }
+    }
+    assert!(15 < rows, "{rows} rows");
+    expect_none(complaints);
+}
+
 /// The root of the library has the items that a user needs first, and few others.
 #[test]
 fn the_root_of_the_library_fits_a_page() {
@@ -595,6 +631,33 @@ fn public_errors_may_grow() {
         }
     }
     assert!(7 < found, "{found} enums that are errors");
+    expect_none(complaints);
+}
+
+/// Who writes such a struct as a literal takes the fields that are not named from its default, so
+/// that a new field breaks nothing.
+#[test]
+fn options_have_defaults() {
+    let (mut complaints, mut found) = (Vec::new(), 0);
+    for (path, text) in sources().iter().filter(|it| !is_test(&it.0) && it.0.contains("/src/")) {
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let Some(rest) = line.strip_prefix("pub struct ") else { continue };
+            let name = rest.split(['<', ' ']).next().unwrap();
+            if !["Options", "Settings", "Limits"].iter().any(|it| name.ends_with(it)) {
+                continue;
+            }
+            found += 1;
+            let above = lines[..at].iter().rev().take_while(|it| it.starts_with("#["));
+            let is_derived = above.into_iter().any(|it| it.contains("Default"));
+            let is_written =
+                ["", "<'_>"].iter().any(|it| text.contains(&format!("Default for {name}{it} {{")));
+            if !is_derived && !is_written {
+                complaints.push(format!("{path}:{}: `{name}` has no default", at + 1));
+            }
+        }
+    }
+    assert!(7 < found, "{found} structs of options");
     expect_none(complaints);
 }
 
