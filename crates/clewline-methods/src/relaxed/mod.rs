@@ -43,9 +43,8 @@ pub use judging::{FactorHistogram, Judging, MATRIX_HISTORY_CONFIGURATIONS_MAX, W
 pub use quasi::{Quasi, QuasiReading};
 pub use query::{Matrices, QuasiQuery};
 
-pub(crate) use drain::elements_left;
+pub(crate) use drain::{drained, elements_left};
 pub(crate) use evidence::QuasiEvidence;
-pub(crate) use factors::ALL;
 pub(crate) use judge::{JudgedRecording, judge_program, judge_recording};
 pub(crate) use judging::{RelaxedVerdict, distribution, judge_displaced};
 pub(crate) use orders::{headline, orders};
