@@ -306,9 +306,10 @@ fn libraries_do_not_print() {
     expect_none(complaints);
 }
 
-/// The dependencies of each crate, one crate a line, without those of tests. The process of `remote` that makes the calls looks for serial
-/// witnesses, as the driver does; `tsan` is loaded into the programs of users, so it has no reports,
-/// and of checking only that.
+/// The dependencies of each crate, one crate a line, without those of tests.
+///
+/// The process of `remote` that makes the calls looks for serial witnesses, as the driver does.
+/// `tsan` is loaded into the programs of users, so it has no reports, and of checking only that.
 const DEPENDENCIES: &str = "
 clewline: clewline-actors clewline-async clewline-check clewline-core clewline-macros clewline-matrix \
 clewline-methods clewline-report clewline-specs clewline-threads

@@ -411,8 +411,8 @@ impl Check {
     /// that holds has no witness.
     ///
     /// This is for formats that can be [followed](Format::follow), such as JSON lines, and the
-    /// checker `auto`; otherwise it does as `reader` does. Operations that are written in one line have to come in the order
-    /// of their calls; `order` says how that is known.
+    /// checker `auto`; otherwise it does as `reader` does. Operations that are written in one line
+    /// have to come in the order of their calls; `order` says how that is known.
     ///
     /// # Errors
     ///

@@ -140,7 +140,8 @@ fn is_macro_call(tokens: &[Token], at: usize) -> bool {
     tokens[at].is("!") && 0 < at && tokens[at - 1].is_word() && tokens.get(at + 1).is_some_and(is_open)
 }
 
-/// Behind the attribute that starts at `at`, and whether it says `cfg(test)`, or `cfg(all(test, …))`.
+/// Behind the attribute that starts at `at`, and whether it says `cfg(test)`, alone or first of
+/// `all`.
 fn attribute(tokens: &[Token], at: usize) -> (usize, bool) {
     let Some(open) = (at..tokens.len().min(at + 3)).find(|it| tokens[*it].is("[")) else {
         return (at + 1, false);
