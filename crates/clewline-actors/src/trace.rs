@@ -26,6 +26,13 @@ pub struct TraceLimits {
     pub deadline: Option<Instant>,
 }
 
+impl Default for TraceLimits {
+    /// No limits.
+    fn default() -> Self {
+        TraceLimits { states_max: usize::MAX, deadline: None }
+    }
+}
+
 // The number of states between two reads of the clock.
 const CLOCK_EVERY: usize = 1 << 12;
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 
-use clewline_core::{Budget, ParseError, Reason};
+use clewline_core::{Budget, NotFound, Reason};
 
 use crate::{checker::Checker, checkers::checkers, decided_by::DecidedBy};
 
@@ -28,6 +28,7 @@ pub struct Options {
 /// The independent parts of a history that are judged. Parts are numbered from 0, by object and
 /// then by their first operations.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub enum Selection {
     /// All of them.
     #[default]
@@ -86,6 +87,7 @@ impl Default for Options {
 
 /// The checking algorithm.
 #[derive(Clone, Default)]
+#[non_exhaustive]
 pub enum Algorithm {
     /// The checker that suits the problem.
     #[default]
@@ -95,18 +97,20 @@ pub enum Algorithm {
 }
 
 impl FromStr for Algorithm {
-    type Err = ParseError;
+    type Err = NotFound;
 
     /// Reads `auto`, the name of a checker, or several names joined by `+`.
-    fn from_str(text: &str) -> Result<Algorithm, ParseError> {
+    fn from_str(text: &str) -> Result<Algorithm, NotFound> {
         if text == "auto" {
             return Ok(Algorithm::Auto);
         }
         let find = |name: &str| {
             let found = checkers().find(|it| it.name() == name);
             found.ok_or_else(|| {
-                let known = checkers().map(|it| it.name()).collect::<Vec<_>>().join(", ");
-                ParseError::new(format!("`auto`, one of {known}, or several of them joined by `+`"), name)
+                let names: Vec<&str> =
+                    std::iter::once("auto").chain(checkers().map(|it| it.name())).collect();
+                let hint = format!("there are {}; `+` joins several", names.join(", "));
+                NotFound::new("checker", name, names).with_hint(hint)
             })
         };
         text.split('+').map(find).collect::<Result<_, _>>().map(Algorithm::Named)

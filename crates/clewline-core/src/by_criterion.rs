@@ -6,11 +6,9 @@ use crate::{
     criterion::Criterion,
     erased::ErasedHistory,
     history::Span,
-    id::{ObjectId, OperationId, ProcessId},
-    may_fail::MayFail,
+    id::{OperationId, ProcessId},
     problem::Problem,
-    recording::{Names, Recording},
-    value::{Value, Values},
+    view::HistoryView,
 };
 
 /// A history and the criterion by which it is judged. It is shown as the whole history; by
@@ -97,7 +95,15 @@ impl fmt::Debug for CriterionHistory<'_> {
     }
 }
 
-impl ErasedHistory for CriterionHistory<'_> {
+impl HistoryView for CriterionHistory<'_> {
+    fn history(&self) -> &dyn ErasedHistory {
+        &*self.history
+    }
+
+    fn history_mut(&mut self) -> &mut dyn ErasedHistory {
+        &mut *self.history
+    }
+
     fn problems(&self) -> Vec<Problem<'_>> {
         let problems = self.history.problems();
         if self.spans.is_empty() {
@@ -109,45 +115,5 @@ impl ErasedHistory for CriterionHistory<'_> {
 
     fn criterion(&self) -> (Criterion, &[(Criterion, &'static str)]) {
         (self.criterion, &self.standings)
-    }
-
-    fn may_fail(&self) -> Option<(&MayFail, usize)> {
-        self.history.may_fail()
-    }
-
-    fn label(&self, operation: OperationId) -> String {
-        self.history.label(operation)
-    }
-
-    fn process(&self, operation: OperationId) -> ProcessId {
-        self.history.process(operation)
-    }
-
-    fn object(&self, operation: OperationId) -> ObjectId {
-        self.history.object(operation)
-    }
-
-    fn source(&self, operation: OperationId) -> usize {
-        self.history.source(operation)
-    }
-
-    fn spans(&self) -> &[Span] {
-        self.history.spans()
-    }
-
-    fn names(&self) -> &Names {
-        self.history.names()
-    }
-
-    fn values(&self) -> &Values {
-        self.history.values()
-    }
-
-    fn name_processes(&mut self, names: Vec<Value>) {
-        self.history.name_processes(names);
-    }
-
-    fn recording(&self) -> Option<Recording> {
-        self.history.recording()
     }
 }

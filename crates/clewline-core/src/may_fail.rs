@@ -8,7 +8,7 @@
 //! An operation with such a result has one more transition, which leaves every state as it is. If
 //! the specification's own transition with that result changes nothing either, the operation
 //! constrains nothing, and is left out of the problem; otherwise it may have had an effect or not.
-//! [`RelaxedHistory`](crate::RelaxedHistory) does that, before anything is judged.
+//! [`MayFailHistory`](crate::MayFailHistory) does that, before anything is judged.
 
 use std::{fmt, str::FromStr};
 

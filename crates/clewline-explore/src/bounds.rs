@@ -4,6 +4,8 @@
 //! builders and the attribute accept it by name, and an environment variable sets it. No other code
 //! depends on a particular bound.
 
+use clewline_core::NotFound;
+
 /// A bound of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
@@ -99,8 +101,7 @@ impl Bounds {
     /// If no bound has that name, or if `value` is `None` and the bound cannot be removed.
     pub fn set_named(&mut self, known: &[&Bound], name: &str, value: Option<u32>) -> Result<(), String> {
         let Some(bound) = known.iter().find(|it| it.name == name) else {
-            let names: Vec<&str> = known.iter().map(|it| it.name).collect();
-            return Err(format!("no bound is called `{name}`; there are {}", names.join(", ")));
+            return Err(NotFound::new("bound", name, known.iter().map(|it| it.name)).to_string());
         };
         if value.is_none() && !bound.may_be_none {
             return Err(format!("the bound `{name}` cannot be lifted"));

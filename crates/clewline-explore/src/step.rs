@@ -196,6 +196,7 @@ impl Iterator for Tasks {
 
 /// What a step does to the object that it accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Access {
     /// Nothing that other tasks can observe, except for an operation that is called or returns with
     /// it.
@@ -267,6 +268,34 @@ impl Access {
         Access::Fence,
         Access::Flush,
     ];
+
+    /// Its name, in a word or two.
+    #[must_use]
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Access::Local => "goes on",
+            Access::Read => "load",
+            Access::Write => "store",
+            Access::Update => "update",
+            Access::Acquire => "lock",
+            Access::AcquireShared => "lock shared",
+            Access::TryAcquire => "try lock",
+            Access::TryAcquireShared => "try lock shared",
+            Access::Release => "unlock",
+            Access::Wait => "wait",
+            Access::Notify => "notify",
+            Access::Send => "send",
+            Access::Receive => "receive",
+            Access::Join => "join",
+            Access::Park => "park",
+            Access::Unpark => "unpark",
+            Access::Await => "await",
+            Access::Wake => "wake",
+            Access::Yield => "yield",
+            Access::Fence => "fence",
+            Access::Flush => "flush",
+        }
+    }
 
     /// Whether two such accesses of one object commute.
     #[must_use]

@@ -10,11 +10,12 @@ use std::{
 use clewline_check::{Options as JudgeOptions, judge, relaxed::is_displaced};
 use clewline_core::{Budget, CodecError, Problem, ResultId, Verdict};
 use clewline_explore::{Coverage, Ending, Limit};
+use clewline_matrix::{Explorable, Extent, Strategy, Survey, TestProgram, Visits};
 use clewline_methods::{
     line_up::{Matrix, Options, Specified, count_serial},
     relaxed::{MATRIX_HISTORY_CONFIGURATIONS_MAX, Quasi, Roles, relaxation},
 };
-use clewline_threads::{Explorable, Extent, Strategy, Survey, TestProgram, Visits, control::Outcome};
+use clewline_threads::control::Outcome;
 use clewline_unmodified::{Error, OutputMode, Program, RunOptions};
 
 use crate::enumeration::{Counting, Counts, Enumeration};

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
+use clewline_matrix::Explorable;
 use clewline_methods::line_up::Cause;
-use clewline_threads::Explorable;
 
 /// A class that the command line can name, with its variants.
 #[derive(Clone, Copy, Debug)]

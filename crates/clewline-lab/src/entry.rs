@@ -1,7 +1,8 @@
 //! Entries of the table: subjects with their variants, and how to stress them.
 
 use clewline_core::ValueDomain;
-use clewline_threads::{ErasedSubject, Noise};
+use clewline_matrix::ErasedSubject;
+use clewline_threads::Noise;
 
 /// A structure that the command line can name, with its variants.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,8 @@
 //! What can be explored: structures and classes, found by their names.
 
 use clewline_core::CodecError;
-use clewline_threads::{
-    ErasedSubject, Explorable, TestProgram,
-    control::{Calls, Limits},
-};
+use clewline_matrix::{ErasedSubject, Explorable, TestProgram};
+use clewline_threads::control::{Calls, Limits};
 
 use crate::{
     class::{Class, ClassVariant},

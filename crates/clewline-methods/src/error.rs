@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use clewline_core::{LoadError, Malformed, ParseError, visible};
+use clewline_core::{LoadError, Malformed, NotFound, ParseError, visible};
 use clewline_report::{ReadError, WriteError, formats::FORMATS};
 use clewline_specs::{MixError, SpecError};
 
@@ -18,7 +18,9 @@ pub struct Error {
 pub(crate) enum ErrorKind {
     Specification(SpecError),
     /// The name of an algorithm, or of a format.
-    Named(ParseError),
+    NotFound(NotFound),
+    /// A text in a builder's argument.
+    Text(ParseError),
     Mix(MixError),
     /// Factors, or a reading, of quasi linearizability.
     Quasi(String),
@@ -81,7 +83,8 @@ impl Error {
             ErrorKind::Load(error) => Some(error.line),
             ErrorKind::OutOfOrder { line } => Some(*line),
             ErrorKind::Specification(_)
-            | ErrorKind::Named(_)
+            | ErrorKind::NotFound(_)
+            | ErrorKind::Text(_)
             | ErrorKind::Mix(_)
             | ErrorKind::Matrix(_)
             | ErrorKind::Quasi(_)
@@ -101,7 +104,8 @@ impl Error {
     pub fn is_input(&self) -> bool {
         match self.kind {
             ErrorKind::Specification(_)
-            | ErrorKind::Named(_)
+            | ErrorKind::NotFound(_)
+            | ErrorKind::Text(_)
             | ErrorKind::Mix(_)
             | ErrorKind::Matrix(_)
             | ErrorKind::Quasi(_)
@@ -137,7 +141,7 @@ macro_rules! kinds_from {
 }
 
 kinds_from!(
-    SpecError => Specification, ParseError => Named, MixError => Mix, io::Error => Io, ReadError => Read,
+    SpecError => Specification, NotFound => NotFound, ParseError => Text, MixError => Mix, io::Error => Io, ReadError => Read,
     WriteError => Write, Malformed => Malformed, LoadError => Load
 );
 
@@ -154,7 +158,8 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ErrorKind::Specification(error) => error.fmt(f),
-            ErrorKind::Named(error) => error.fmt(f),
+            ErrorKind::NotFound(error) => error.fmt(f),
+            ErrorKind::Text(error) => error.fmt(f),
             ErrorKind::Mix(error) => write!(f, "the mix: {error}"),
             ErrorKind::Unrecognised(head) if head.trim().is_empty() => {
                 write!(f, "expected a history, found nothing in it")

@@ -35,7 +35,7 @@ pub mod stress;
 
 pub use check::{Alarm, Check, Keys, LineOrder, Progress, Report, Watch, check, check_file, given_up};
 pub use clewline_check::limits::available_memory;
-pub use clewline_threads::matrix::{Alphabet, BadMatrix, Matrix, calls};
+pub use clewline_matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use error::Error;
 pub use recorder::{OpenNote, OpenOperation, Recorder};
 pub use relaxed::{Factor, Factors, Quasi, QuasiReading};

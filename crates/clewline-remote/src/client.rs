@@ -11,11 +11,10 @@ use std::{
 
 use clewline_core::{CodecError, ErasedHistory, ResultId};
 use clewline_explore::{Coverage, Ending, Limit, Schedule, Scheduler, System};
-use clewline_threads::{
-    Explained, Explanation, Explorable, Extent, Strategy, Survey, TestProgram, Visit, Visits,
-    control::{Calls, Limits, Memory, Moment, Outcome, Pending, Place, Points, Unended},
-    survey,
+use clewline_matrix::{
+    Explained, Explanation, Explorable, Extent, Strategy, Survey, TestProgram, Visit, Visits, survey,
 };
+use clewline_threads::control::{Calls, Limits, Memory, Moment, Outcome, Pending, Place, Points, Unended};
 
 use crate::{
     line::{GAVE_UP, Line},

@@ -5,10 +5,8 @@ use std::collections::HashSet;
 use clewline_check::ObservationSet;
 use clewline_core::ResultId;
 use clewline_explore::Ending;
-use clewline_threads::{
-    Explained, Explanation, TestProgram, Visits,
-    control::{Outcome, Race},
-};
+use clewline_matrix::{Explained, Explanation, TestProgram, Visits};
+use clewline_threads::control::{Outcome, Race};
 use rustc_hash::FxBuildHasher;
 
 use crate::results::{ResultIdMap, Results};

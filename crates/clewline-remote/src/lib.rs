@@ -1,7 +1,7 @@
 //! A program in another process, explored as if it were in this one.
 //!
 //! One side [serves](serve) a subject; on the other side a [`Remote`] is an
-//! [`Explorable`](clewline_threads::Explorable) like any other, and methods, checkers and reports
+//! [`Explorable`](clewline_matrix::Explorable) like any other, and methods, checkers and reports
 //! see no difference. The scheduler runs where the calls are made: only requests for executions,
 //! and each history without a serial witness once, cross the line.
 //!

@@ -3,10 +3,8 @@
 use std::time::{Duration, Instant};
 
 use clewline_explore::schedulers::{self, Settings};
-use clewline_threads::{
-    Explained, Explanation, Extent, Strategy, Survey, Visits,
-    control::{Calls, Limits, Memory, MemoryModel, Points},
-};
+use clewline_matrix::{Explained, Explanation, Extent, Strategy, Survey, Visits};
+use clewline_threads::control::{Calls, Limits, Memory, MemoryModel, Points};
 
 use crate::{message::Message, remote_scheduler::FIRST_OTHER_KIND};
 

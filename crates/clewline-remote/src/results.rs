@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use clewline_core::{Interner, ResultId};
-use clewline_threads::{TestProgram, control::Outcome};
+use clewline_matrix::TestProgram;
+use clewline_threads::control::Outcome;
 use rustc_hash::FxBuildHasher;
 
 use crate::message::Message;

@@ -4,7 +4,8 @@ use std::{collections::HashMap, io, ops::ControlFlow, time::Instant};
 
 use clewline_core::ResultId;
 use clewline_explore::{Coverage, Ending, Limit};
-use clewline_threads::{Explorable, TestProgram, Visits, control::Place};
+use clewline_matrix::{Explorable, TestProgram, Visits};
+use clewline_threads::control::Place;
 
 use crate::{
     history_filter::HistoryFilter,

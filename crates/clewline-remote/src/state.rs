@@ -2,12 +2,10 @@
 
 use clewline_core::ResultId;
 use clewline_explore::{Pick, Schedule, SharedId, TaskId, TaskSet};
-use clewline_threads::{
-    TestProgram,
-    control::{
-        CellAccess, FailureKind, HappensBefore, Holder, Leak, Moment, Operation, Outcome, Panic, Pending,
-        Place, Race, RacingAccess, Remedy, RemedyKind,
-    },
+use clewline_matrix::TestProgram;
+use clewline_threads::control::{
+    CellAccess, FailureKind, HappensBefore, Holder, Leak, Moment, Operation, Outcome, Panic, Pending, Place,
+    Race, RacingAccess, Remedy, RemedyKind,
 };
 
 use crate::message::Message;

@@ -16,8 +16,10 @@ use clewline_explore::{
     Coverage, Ending, Limit, TaskId,
     schedulers::{self, Entry, Settings, bounded, replay::Replay},
 };
-use clewline_threads::{
+use clewline_matrix::{
     Component, Explained, Explanation, Explorable, Extent, Strategy, Survey, TestProgram, Visits,
+};
+use clewline_threads::{
     control::{Calls, Limits, Operation, Panic},
     sync::{
         Mutex,

@@ -26,7 +26,7 @@ use std::{
     sync::LazyLock,
 };
 
-use clewline_core::Recording;
+use clewline_core::{Recording, Value, Values};
 
 pub use join::join;
 pub use json_value::json_value;
@@ -65,12 +65,92 @@ pub trait Format: Sync {
     /// With line and column, the expected and the found text.
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError>;
 
+    /// Reads a history while it grows. `None`: it is read as a whole, as by default.
+    fn follow(&self) -> Option<Box<dyn Follow>> {
+        None
+    }
+
     /// Writes a history; `read` undoes it.
     ///
     /// # Errors
     ///
     /// If the format cannot hold the recording, or writing fails.
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError>;
+}
+
+/// Reads a file, or a live stream, incrementally. It keeps the names, and no line.
+pub trait Follow: fmt::Debug {
+    /// Takes the next bytes, and passes on the rows that end in them.
+    ///
+    /// # Errors
+    ///
+    /// If a row is invalid; those before it have been passed on.
+    fn take(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Row)) -> Result<(), ReadError>;
+
+    /// There are no more bytes: the last line may have no line end.
+    ///
+    /// # Errors
+    ///
+    /// If what is left is not a row.
+    fn finish(&mut self, each: &mut dyn FnMut(&Row)) -> Result<(), ReadError>;
+
+    /// The values of the rows so far.
+    fn values(&self) -> &Values;
+
+    /// The names of processes, by number.
+    fn processes(&self) -> &[Value];
+
+    /// The names of objects, by number.
+    fn objects(&self) -> &[Value];
+
+    /// Whether the input says in which state objects are at first. Then it is read as a whole.
+    fn has_initial_state(&self) -> bool {
+        false
+    }
+
+    /// The line of the first crash so far. A crash says which operations never return, so that
+    /// the rest cannot be read without it.
+    fn crash(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// The kind of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKind {
+    /// An operation: called then, and returned then if it has.
+    Operation(i64, Option<i64>),
+    /// The event that an operation is called.
+    Call,
+    /// That it returns.
+    Return,
+    /// That it had no effect.
+    Fail,
+    /// An operation of unknown outcome.
+    Info,
+}
+
+/// An operation or an event of a history that is followed. Absent values are [`Value::ABSENT`].
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The number of its line, from 1.
+    pub line: usize,
+    /// Its kind.
+    pub kind: RowKind,
+    /// The number of the process, in the order of their names' first mention.
+    pub process: u32,
+    /// The number of the object, likewise; 0 for the end of an operation, which names none.
+    pub object: u32,
+    /// The operation's own id.
+    pub id: Value,
+    /// The method.
+    pub method: Value,
+    /// Its argument.
+    pub arg: Value,
+    /// Its result.
+    pub ret: Value,
+    /// When it took effect, relative to others: a hint.
+    pub order: Option<i64>,
 }
 
 /// What a format can express of a history. [`Format::write`] refuses everything else, except for

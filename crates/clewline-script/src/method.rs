@@ -23,9 +23,7 @@ macro_rules! methods {
             }
 
             /// The names of all of them.
-            pub(crate) fn names() -> String {
-                [$($name),+].join(", ")
-            }
+            pub(crate) const NAMES: &[&str] = &[$($name),+];
         }
     };
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use clewline_core::NotFound;
+
 use crate::{
     error::{Fault, fault},
     lexer::{Token, refusal},
@@ -462,7 +464,10 @@ impl Parser {
                 let at = self.at();
                 let name = self.name("the name of a method")?;
                 let Some(method) = Method::find(&name) else {
-                    return fault(at, format!("no method is called `{name}` ({})", Method::names()));
+                    return fault(
+                        at,
+                        NotFound::new("method", &name, Method::NAMES.iter().copied()).to_string(),
+                    );
                 };
                 if !self.take_sign("(") {
                     return self.expected("`(`: a method is called where it is named");

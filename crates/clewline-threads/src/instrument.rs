@@ -9,31 +9,3 @@ pub use crate::control::{
     Control, Foreign, ForeignAccess, Loaded, Missed, Need, Origin, Place, ReadModifyWrite, Resolver, Site,
     Stored, Until, Updated, set_resolver,
 };
-
-use crate::{
-    control::{Calls, Limits},
-    test_program::{TestProgram, TypedProgram},
-};
-
-/// A matrix of calls that run foreign code. `make` constructs a new subject, `call` makes a call
-/// and returns a number, and `show` formats that number.
-pub fn program<C: Clone + 'static>(
-    labels: &Calls<String>,
-    calls: Calls<C>,
-    limits: &Limits,
-    foreign: &'static dyn Foreign,
-    make: impl Fn() + 'static,
-    call: impl Fn(&C) -> i64 + 'static,
-    show: impl Fn(i64) -> String + 'static,
-) -> Box<dyn TestProgram> {
-    let typed = TypedProgram::new(
-        labels,
-        calls,
-        limits,
-        make,
-        move |(), it| call(it),
-        move |_, it: &i64| show(*it),
-        None,
-    );
-    Box::new(typed.foreign(foreign))
-}

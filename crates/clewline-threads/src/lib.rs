@@ -8,8 +8,6 @@
 //!   `std`; outside of an exploration they are `std`.
 //! * [`awaiting`] is what tasks that wait for wakers use.
 //! * [`instrument`] is the same engine for code that was not written for it.
-//! * [`Explorable`] and [`TestProgram`] are how a method explores a subject without knowing its
-//!   type.
 //!
 //! For real, they run on the available processors, and are recorded with minimal interference:
 //!
@@ -43,30 +41,17 @@ pub mod control;
 #[cfg(test)]
 mod explored;
 pub mod hint;
-mod inputs;
 pub mod instrument;
-pub mod matrix;
-pub mod orders;
-pub mod plan;
 pub mod real;
-pub mod serializability;
 mod source;
-mod specified;
 mod subject;
-mod survey;
 pub mod sync;
-mod test_program;
 pub mod thread;
-pub mod well_formed;
 
 pub use choose::choose;
-pub use inputs::{ErasedSubject, Inputs, RunResult, Session, SubjectFactory};
 pub use real::{
     Clock, ClockKind, Ending, Noise, Panicked, Pinning, Run, Settings, StuckThread, ThreadActivity, Workers,
     clock, point,
 };
 pub use source::{is_standard, source_path, source_place};
-pub use specified::{SpecifiedSubject, ToErasedHistory};
 pub use subject::Subject;
-pub use survey::{Explained, Explanation, Extent, Strategy, Survey, Visits, why_cut};
-pub use test_program::{Component, Explorable, TestProgram, Visit, survey};

@@ -152,6 +152,8 @@ pub use clewline_specs as specs;
 pub mod line_up {
     #[doc(inline)]
     pub use clewline_core::{FailsWhen, MayFail};
+    #[doc(inline)]
+    pub use clewline_matrix::{Component, Explorable, SpecifiedSubject};
     #[doc(hidden)]
     pub use clewline_methods::line_up::has_bound;
     #[doc(inline)]
@@ -160,7 +162,7 @@ pub mod line_up {
         Outcome, Plan, Reference, ShownResult,
     };
     #[doc(inline)]
-    pub use clewline_threads::{Component, Explorable, SpecifiedSubject, control::MemoryModel};
+    pub use clewline_threads::control::MemoryModel;
 }
 
 /// [`Stress`] and its types: outcomes, noise, clocks, samplers of calls and values.
@@ -215,6 +217,7 @@ pub mod internals {
     pub use clewline_actors as actors;
     pub use clewline_check as check;
     pub use clewline_core as core;
+    pub use clewline_matrix as matrix;
     pub use clewline_methods as methods;
     pub use clewline_report as report;
     pub use clewline_threads as threads;

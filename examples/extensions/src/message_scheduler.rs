@@ -22,9 +22,9 @@ pub const ENTRY: Entry = Entry {
 struct NewestFirst;
 
 impl MessageScheduler for NewestFirst {
-    fn explore(&mut self, execution: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
+    fn explore(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow {
         execution.rewind();
-        while !tally.is_end(execution)? {
+        while !statistics.is_end(execution)? {
             execution.take(execution.enabled().len() - 1);
         }
         // `Continue` would mean that nothing is left to explore.

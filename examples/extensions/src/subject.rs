@@ -2,8 +2,9 @@
 
 use clewline_core::Value;
 use clewline_lab::{Entry, Recipe, Variant};
+use clewline_matrix::SubjectFactory;
 use clewline_threads::{
-    Subject, SubjectFactory,
+    Subject,
     sync::atomic::{AtomicBool, Ordering},
 };
 

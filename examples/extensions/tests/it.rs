@@ -104,6 +104,28 @@ fn a_format_is_detected_read_and_listed() {
 }
 
 #[test]
+fn a_format_is_checked_while_it_is_read() {
+    let path = std::env::temp_dir().join(format!("clewline-followed-{}.transcript", std::process::id()));
+    let check_input = |text: &str, code: i32, expected: &str| {
+        std::fs::write(&path, text).unwrap();
+        let input = std::fs::File::open(&path).unwrap();
+        let program = env!("CARGO_BIN_EXE_clewline-extensions");
+        let arguments = ["check", "-", "--spec", "latch", "--input-format", "transcript"];
+        let Output { status, stdout, stderr } =
+            Command::new(program).args(arguments).stdin(input).output().unwrap();
+        let text = [stdout, stderr].map(|it| String::from_utf8(it).unwrap()).concat();
+        assert_eq!(status.code(), Some(code), "{text}");
+        assert!(text.contains(expected), "no `{expected}` in\n{text}");
+    };
+    let round = "A: is-set\nB: is-set\nA = false\nB = false\n";
+    let held = format!("transcript\n{}", round.repeat(100_000));
+    check_input(&held, 0, "held at a time");
+    let broken = format!("{held}A: set\nA = ok\n{round}");
+    check_input(&broken, 1, "not linearizable as a latch");
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
 fn a_scheduler_of_threads_explores() {
     let matrix = "--matrix is-set~is-set~|~set";
     check(&format!("explore flag {matrix} --scheduler last-first"), 0, &["by last-first", "holds: "]);

@@ -17,7 +17,7 @@ use std::{hint::black_box, time::Duration};
 
 use clewline_bench::{best, digits, ratio};
 use clewline_core::{ObjectId, ProcessId, RawCall, Timed, TimedColumns, Value, Values};
-use clewline_report::formats::jsonl::{Follower, Kind, Row};
+use clewline_report::{Row, RowKind, formats};
 use serde::Deserialize;
 
 type Columns = TimedColumns<RawCall, Value>;
@@ -77,10 +77,10 @@ fn check(text: &str, lines: usize) {
 }
 
 fn read_with_ours(text: &str) -> Columns {
-    let mut follower = Follower::new();
+    let mut follower = formats::jsonl::ENTRY.follow().expect("JSON lines can be followed");
     let mut columns = Columns::with_capacity(0);
     let mut push = |row: &Row| {
-        let Kind::Operation(called, returned) = row.kind else { unreachable!("operations were written") };
+        let RowKind::Operation(called, returned) = row.kind else { unreachable!("operations were written") };
         let call = RawCall { method: row.method, arg: row.arg };
         let (process, object) = (ProcessId(row.process), ObjectId(row.object));
         columns.push(Timed { process, object, call, called, returned: returned.map(|it| (row.ret, it)) });

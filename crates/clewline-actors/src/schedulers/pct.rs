@@ -18,7 +18,7 @@
 use std::ops::ControlFlow;
 
 use clewline_core::Random;
-use clewline_explore::{Bound, choosers};
+use clewline_explore::{choosers, schedulers::pct::DEPTH};
 use rustc_hash::FxHashMap;
 
 use super::{
@@ -29,15 +29,6 @@ use crate::{
     execution::{EnabledStep, Execution, StepIdentity},
     settings::Settings,
     statistics::{Flow, Statistics},
-};
-
-/// PCT bug depth d (d - 1 priority change points).
-pub const DEPTH: Bound = Bound {
-    name: "depth",
-    one: "depth",
-    default: 3,
-    may_be_none: false,
-    help: "PCT bug depth d (d - 1 priority change points)",
 };
 
 /// The entry of this scheduler in the table.

@@ -191,7 +191,7 @@ impl<'o> Scout<'o> {
 }
 
 impl<'o> TaskSource<Subtree<'o>> for Scout<'o> {
-    fn next(&mut self, _ahead: usize, _tally: &Statistics<'_>) -> Option<Subtree<'o>> {
+    fn next(&mut self, _ahead: usize, _statistics: &Statistics<'_>) -> Option<Subtree<'o>> {
         while self.execution.bad_handler().is_none() {
             let left = self.step()?;
             let is_end = self.execution.enabled().is_empty() || self.steps_max <= self.picks.len();

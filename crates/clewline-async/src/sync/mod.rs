@@ -9,6 +9,7 @@ mod mutex;
 mod notify;
 pub mod oneshot;
 mod semaphore;
+mod send_error;
 mod waiters;
 pub mod watch;
 

@@ -16,6 +16,7 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::awaiting::Shared;
 
+pub use super::send_error::SendError;
 use super::waiters::{Ticket, Waiters, wake_all};
 
 /// A channel with room for `capacity` messages.
@@ -397,24 +398,6 @@ macro_rules! shown {
 }
 
 shown!(Sender, UnboundedSender, Receiver, Permit['_]);
-
-/// The receiver is gone; the message.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct SendError<T>(pub T);
-
-impl<T> fmt::Debug for SendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SendError")
-    }
-}
-
-impl<T> fmt::Display for SendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the channel is closed")
-    }
-}
-
-impl<T> Error for SendError<T> {}
 
 /// Why a message was not sent; the message.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -15,6 +15,7 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::awaiting::Shared;
 
+pub use super::send_error::SendError;
 use super::waiters::{Ticket, Waiters, wake_all};
 
 /// A channel with a value to begin with, which receivers have seen.
@@ -242,24 +243,6 @@ impl<T> fmt::Debug for Receiver<T> {
         f.debug_struct("Receiver").finish_non_exhaustive()
     }
 }
-
-/// There is no receiver; the value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct SendError<T>(pub T);
-
-impl<T> fmt::Debug for SendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SendError")
-    }
-}
-
-impl<T> fmt::Display for SendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the channel is closed")
-    }
-}
-
-impl<T> Error for SendError<T> {}
 
 /// The sender is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

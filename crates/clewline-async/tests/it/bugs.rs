@@ -14,15 +14,13 @@ use clewline_async::{
 };
 use clewline_core::MayFail;
 use clewline_explore::{Access, Coverage};
+use clewline_matrix::Component;
 use clewline_methods::line_up::{
     Cause, Checked, LineUp, Matrix, ObservedOperation, Options, Reference, check, replay, scheduler,
 };
-use clewline_threads::{
-    Component,
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, Ordering::SeqCst},
-    },
+use clewline_threads::sync::{
+    Mutex,
+    atomic::{AtomicBool, Ordering::SeqCst},
 };
 
 /// A subject, its matrices, and what its calls may do.

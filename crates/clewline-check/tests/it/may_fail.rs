@@ -1,7 +1,7 @@
 //! Operations that may fail, compared with a search that gives each of them one more transition.
 
 use clewline_check::{Options, judge, judge_history};
-use clewline_core::{FailsWhen, MayFail, Problem, RelaxedHistory, Span, Verdict};
+use clewline_core::{FailsWhen, MayFail, MayFailHistory, Problem, Span, Verdict};
 use clewline_testing::pick;
 
 use crate::histories::{drawn, random_history};
@@ -89,11 +89,11 @@ fn operations_that_may_fail_have_one_more_transition() {
             if let Verdict::Violated(violation) = judged.verdict
                 && let Some(proposal) = violation.holds_if
             {
-                let again = RelaxedHistory::relax(random_history(spec, seed), &proposal);
+                let again = MayFailHistory::of(random_history(spec, seed), &proposal);
                 assert!(holds(again.problems()), "{spec} {seed} {proposal}");
                 proposed += 1;
             }
-            let case = RelaxedHistory::relax(random_history(spec, seed), &may_fail);
+            let case = MayFailHistory::of(random_history(spec, seed), &may_fail);
             assert_eq!(holds(case.problems()), expected, "{spec} {rules} {seed}: {:?}", case.problems());
             held += usize::from(plain);
             relaxed_only += usize::from(expected && !plain);
@@ -105,7 +105,7 @@ fn operations_that_may_fail_have_one_more_transition() {
 }
 
 fn verdict_of(spec: &str, drawing: &str, may_fail: &str) -> (bool, usize) {
-    let case = RelaxedHistory::relax(drawn(spec, drawing), &may_fail.parse().unwrap());
+    let case = MayFailHistory::of(drawn(spec, drawing), &may_fail.parse().unwrap());
     (holds(case.problems()), case.may_fail().expect("some may fail").1)
 }
 

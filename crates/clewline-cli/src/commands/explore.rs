@@ -7,7 +7,6 @@ mod kept;
 mod models;
 mod observations;
 mod plan;
-mod quasi;
 mod subject;
 
 use std::{
@@ -153,7 +152,7 @@ fn run_on(
     args.check_one_matrix()?;
     let plan = plan::of(args, &subject, journal.as_ref())?;
     let mut options = plan::options(args, &subject, &plan)?;
-    let roles = quasi::ask(args, &subject, &mut options)?;
+    let roles = plan::ask_quasi(args, &subject, &mut options)?;
     if let (Some(path), Some(matrix)) = (&args.observations, plan.only()) {
         let observed = observe(subject.explorable(), &matrix, &options).map_err(codec_failure)?;
         save(path, &observations::to_xml(&observed))?;

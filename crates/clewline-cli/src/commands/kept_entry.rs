@@ -12,14 +12,7 @@ use super::journal::milliseconds;
 /// An entry as JSON.
 pub(super) fn to_json(entry: &Entry) -> Json {
     let Entry { name, verdict, cause, headline, blocks, work, algorithm, elapsed, place, next, page } = entry;
-    let block = |it: &Block| match it {
-        Block::Paragraph(parts) => json!(["paragraph", parts]),
-        Block::Where(text) => json!(["where", [text]]),
-        Block::List(items) => json!(["list", items]),
-        Block::Lead(text) => json!(["lead", [text]]),
-        Block::Caption(text) => json!(["caption", [text]]),
-        Block::Drawing(lines) => json!(["drawing", lines]),
-    };
+    let block = |it: &Block| json!(it.kind());
     json!({
         "name": name,
         "verdict": verdict.as_str(),
@@ -39,18 +32,7 @@ pub(super) fn to_json(entry: &Entry) -> Json {
 pub(super) fn from_json(json: &Json) -> Option<Entry> {
     let text = |it: &Json| Some(it.as_str()?.to_owned());
     let texts = |it: &Json| it.as_array()?.iter().map(text).collect::<Option<Vec<String>>>();
-    let block = |it: &Json| {
-        let mut parts = texts(&it[1])?;
-        Some(match it[0].as_str()? {
-            "paragraph" => Block::Paragraph(parts),
-            "where" => Block::Where(parts.pop()?),
-            "list" => Block::List(parts),
-            "lead" => Block::Lead(parts.pop()?),
-            "caption" => Block::Caption(parts.pop()?),
-            "drawing" => Block::Drawing(parts),
-            _ => return None,
-        })
-    };
+    let block = |it: &Json| Block::of_kind(it[0].as_str()?, texts(&it[1])?);
     let place = &json["place"];
     Some(Entry {
         name: text(&json["name"])?,

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clewline_core::{ParseError, Recording, is_interrupted, visible};
+use clewline_core::{NotFound, Recording, is_interrupted, visible};
 use clewline_report::{
     Format, OutputFile, WriteError, formats, is_same_file, place_of,
     render::{
@@ -100,12 +100,8 @@ pub(super) fn format_of(name: Option<&str>, path: &Path) -> Result<&'static dyn 
             });
         }
     };
-    formats::find(name).ok_or_else(|| {
-        Failure::at(
-            "--output-format",
-            ParseError::new(format!("one of the formats {}", format_names()), name),
-        )
-    })
+    let unknown = || Failure::at("--output-format", NotFound::new("format", name, formats::FORMATS.names()));
+    formats::find(name).ok_or_else(unknown)
 }
 
 pub(super) fn format_names() -> String {

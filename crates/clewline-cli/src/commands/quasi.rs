@@ -1,6 +1,12 @@
-//! The flags `--quasi` and `--reading`, shared by several commands.
+//! Quasi linearizability on the command line: the flags `--quasi` and `--reading` of several
+//! commands.
 
-use clewline_methods::{Quasi, QuasiReading};
+use clewline_methods::{
+    Quasi, QuasiReading,
+    line_up::Options,
+    relaxed::{QuasiQuery, Roles},
+};
+use clewline_report::render::text::shell_word;
 
 use super::status::{Failure, print_note};
 
@@ -25,9 +31,30 @@ pub(super) fn parse_and_warn(
 }
 
 /// Prints a warning about the factors, if there is one for that specification.
-pub(super) fn warn(quasi: &Quasi, spec: &str) -> Result<(), Failure> {
+fn warn(quasi: &Quasi, spec: &str) -> Result<(), Failure> {
     if let Some(warning) = quasi.warning(spec).map_err(|it| Failure::at("--quasi", it))? {
         print_note(warning);
     }
     Ok(())
+}
+
+/// Sets how explored histories are judged; prints a warning about the factors, if there is one.
+/// Returns which calls insert and which remove, if generated matrices must have equal numbers of
+/// both. `golden` is the implementation that the subject is compared with, if any.
+pub(super) fn ask(
+    query: &QuasiQuery<'_>,
+    golden: Option<&str>,
+    options: &mut Options,
+) -> Result<Option<Roles>, Failure> {
+    if let (None, Some(spec)) = (golden, query.spec) {
+        warn(query.quasi, Roles::plain(spec))?;
+    }
+    options.ask(query).map_err(|it| Failure::at("--quasi", it))
+}
+
+/// The flags as they are typed, each after a space.
+pub(super) fn typed(factors: Option<&str>, reading: Option<&str>) -> String {
+    let flags = [("--quasi", factors), ("--reading", reading)];
+    let flag = |(name, value): (&str, Option<&str>)| Some(format!(" {name} {}", shell_word(value?)));
+    flags.into_iter().filter_map(flag).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use clewline_threads::Explorable;
+use clewline_matrix::Explorable;
 
 /// A subject that describes itself.
 pub(super) struct Registered {

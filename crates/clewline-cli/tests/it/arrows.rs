@@ -3,7 +3,7 @@
 
 mod rules;
 mod tests;
-mod tokens;
+pub(crate) mod tokens;
 mod tree;
 
 use std::{

@@ -145,9 +145,13 @@ fn invalid_arguments_end_with_2_and_say_what_was_expected() {
     check(
         "input",
         &["--spec", "queue", "--input-format", "xml"],
-        "--input-format: expected one of the formats auto, ",
+        "--input-format: no format is called `xml` (there are auto, ",
     );
-    check("algorithm", &["--spec", "queue", "--algorithm", "magic"], "--algorithm: expected `auto`, one of ");
+    check(
+        "algorithm",
+        &["--spec", "queue", "--algorithm", "magic"],
+        "--algorithm: no checker is called `magic` (there are auto, ",
+    );
     check(
         "timeout",
         &["--spec", "queue", "--timeout", "10"],

@@ -1,19 +1,17 @@
 //! `clewline explore`: its text and its JSON.
 
 use clewline_explore::schedulers;
+use clewline_matrix::{Component, Explorable};
 use clewline_methods::line_up::{
     Checked, LineUp, Matrix, Options, Presented, check, shrink,
     text::{Audience, InterleavingDetail, ReportContext, Summary},
 };
 use clewline_report::render::{present, text::Style};
-use clewline_threads::{
-    Component, Explorable,
-    sync::{
-        Condvar, Mutex, UnsafeCell,
-        atomic::{
-            AtomicU32,
-            Ordering::{Acquire, Release, SeqCst},
-        },
+use clewline_threads::sync::{
+    Condvar, Mutex, UnsafeCell,
+    atomic::{
+        AtomicU32,
+        Ordering::{Acquire, Release, SeqCst},
     },
 };
 use serde_json::Value as Json;

@@ -89,7 +89,7 @@ fn invalid_arguments_say_what_was_expected() {
         (["--values", "0"], "expected `distinct`, `shuffled` or a number of at least 1; found `0`"),
         (["--processes", "0"], "expected a number of at least 1; found `0`"),
         (["--violate", "typo"], "expected one of swap, stale, lost, duplicate, invented; found `typo`"),
-        (["--output-format", "xml"], "--output-format: expected one of the formats"),
+        (["--output-format", "xml"], "--output-format: no format is called `xml` (there are"),
         (["-o", "out.xyz"], "unknown file extension `.xyz`: choose a format with --output-format"),
     ] {
         let ran = clewline(&folder, &[&["generate", "--spec", "queue"][..], &more].concat(), "");

@@ -5,11 +5,11 @@ use std::{ops::ControlFlow, sync::Arc};
 use crate::run::{Folder, clewline};
 use clewline_core::Verdict;
 use clewline_lab::{self, classes::CLASSES};
+use clewline_matrix::{Component, Explorable};
 use clewline_methods::line_up::{
     self, Cause, Checked, Entry, Matrix, Options, Plan, Reference, check, check_all, replay, shrink,
 };
 use clewline_threads::{
-    Component, Explorable,
     control::{Memory, MemoryModel},
     sync::{
         Mutex, UnsafeCell,

@@ -7,9 +7,10 @@ use std::{
 };
 
 use clewline_core::Verdict;
+use clewline_matrix::Component;
 use clewline_methods::line_up::{Cause, Checked, LineUp, Matrix, Options, check, replay};
 use clewline_threads::{
-    Component, choose,
+    choose,
     sync::{
         Arc, Condvar, Mutex,
         atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},

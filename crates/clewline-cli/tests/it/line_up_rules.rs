@@ -7,6 +7,7 @@ use clewline_explore::{
     Bounds,
     schedulers::{SCHEDULERS, Settings, bounded::PREEMPTIONS},
 };
+use clewline_matrix::Component;
 use clewline_methods::{
     Quasi,
     line_up::{
@@ -15,7 +16,7 @@ use clewline_methods::{
     relaxed::{Judging, WellFormed},
 };
 use clewline_threads::{
-    Component, choose,
+    choose,
     control::Limits,
     sync::{
         Arc as Shared, Mutex, UnsafeCell,

@@ -151,7 +151,7 @@ impl Flags {
     }
 }
 
-fn lossy() -> LineUp<clewline_threads::Component<Lossy>> {
+fn lossy() -> LineUp<clewline_matrix::Component<Lossy>> {
     LineUp::new(Lossy::new)
         .call("add(1)", |it| it.add(1))
         .call("get", |it| it.get())
@@ -188,10 +188,10 @@ fn the_violation_does_not_depend_on_the_number_of_jobs() {
 
 #[test]
 fn wrong_settings_are_reported() {
-    let printed = |it: LineUp<clewline_threads::Component<Lossy>>| it.run().unwrap_err().to_string();
+    let printed = |it: LineUp<clewline_matrix::Component<Lossy>>| it.run().unwrap_err().to_string();
     assert_eq!(
         printed(lossy().matrix("add(1) | mul(2)")),
-        "`mul(2)` cannot be called; what can be is add(1), get"
+        "no operation is called `mul(2)` (there are add(1), get)"
     );
     assert_eq!(printed(lossy().matrix("add(1")), "`add(1` has a bracket or a text that is not closed");
     assert!(

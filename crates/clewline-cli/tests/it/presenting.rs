@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clewline_core::Value;
 use clewline_lab::systems::{NamedSystem, Shape, find_system};
+use clewline_matrix::Component;
 use clewline_methods::{
     Check, Quasi, QuasiReading, Report,
     actors::{self, Progress},
@@ -22,7 +23,7 @@ use clewline_report::render::{
 };
 use clewline_specs::queue::{self, Queue};
 use clewline_threads::{
-    Component, Subject,
+    Subject,
     sync::atomic::{AtomicU32, Ordering::SeqCst},
 };
 use serde_json::Value as Json;

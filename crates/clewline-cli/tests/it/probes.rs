@@ -11,9 +11,9 @@ use clewline_explore::{
     Bounds, Coverage, Ending, explore,
     schedulers::{Entry, SCHEDULERS, Settings, bounded::PREEMPTIONS},
 };
+use clewline_matrix::Component;
 use clewline_methods::line_up::{Cause, LineUp, Outcome};
 use clewline_threads::{
-    Component,
     control::{Calls, Limits, Program},
     hint::spin_loop,
     sync::{

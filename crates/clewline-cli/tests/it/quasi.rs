@@ -165,10 +165,7 @@ fn invalid_factors_end_with_2() {
         |args: &[&str]| clewline(&folder, &[&["check", "a.jsonl", "--spec", "queue"], args].concat(), "");
     let ran = check(&["--quasi", "pop=1"]);
     assert_eq!(ran.code, 2);
-    assert_eq!(
-        ran.stderr,
-        "error: --quasi: `queue` has no method `pop`, but `enq`, `deq`, `peek`, and `all`\n"
-    );
+    assert_eq!(ran.stderr, "error: --quasi: no operation is called `pop` (there are enq, deq, peek, all)\n");
     let ran = check(&["--quasi", "deq=1", "--reading", "loose"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert_eq!(ran.stderr, "error: --reading: expected `relaxed` or `displacement`, found `loose`\n");
@@ -313,7 +310,10 @@ fn a_history_of_a_program_is_checked_by_displacement() {
     assert_eq!(judged("all=1").unwrap(), ("holds", None));
     assert_eq!(judged("Enq=0,Deq=?").unwrap(), ("holds", Some(1)));
     // A factor of a method without calls would be no bound at all.
-    assert_eq!(judged("deq=0").unwrap_err().to_string(), "no operation is called `deq`, but `Deq`, `Enq`");
+    assert_eq!(
+        judged("deq=0").unwrap_err().to_string(),
+        "no operation is called `deq`; did you mean `Deq`? (there are Deq, Enq, all)"
+    );
     let relaxed = "Deq=1".parse::<Quasi>().unwrap().with_reading(QuasiReading::Relaxed);
     let printed = Check::new().quasi(relaxed).history(&Queue::default(), &history).unwrap_err();
     assert_eq!(printed.to_string(), "for the relaxed reading, give a relaxed specification and no factors");

@@ -1,10 +1,12 @@
 //! House rules that a test can check.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
+
+use crate::arrows::tokens::{tokens, without_tests};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -304,88 +306,177 @@ fn libraries_do_not_print() {
     expect_none(complaints);
 }
 
-/// The allowed dependencies of each crate.
-#[test]
-fn crates_depend_only_on_allowed_crates() {
-    let allowed = [
-        ("clewline-core", vec!["hashbrown", "rustc-hash", "strsim"]),
-        ("clewline-specs", vec!["clewline-core"]),
-        ("clewline-script", vec!["clewline-core"]),
-        ("clewline-monitor", vec!["clewline-core"]),
-        ("clewline-check", vec!["clewline-core", "clewline-monitor"]),
-        (
-            "clewline-report",
-            vec!["clewline-core", "memchr", "quick-xml", "serde", "serde_json", "unicode-width"],
-        ),
-        ("clewline-explore", vec!["clewline-core", "hashbrown", "rustc-hash"]),
-        ("clewline-actors", vec!["clewline-core", "clewline-explore", "hashbrown", "rustc-hash"]),
-        ("clewline-macros", vec!["proc-macro2", "quote", "syn"]),
-        ("clewline-threads", vec!["clewline-core", "clewline-explore", "corosensei"]),
-        ("clewline-async", vec!["clewline-explore", "clewline-threads"]),
-        (
-            "clewline-methods",
-            vec![
-                "clewline-actors",
-                "clewline-check",
-                "clewline-core",
-                "clewline-explore",
-                "clewline-report",
-                "clewline-specs",
-                "clewline-threads",
-                "rustc-hash",
-                "serde",
-                "serde_json",
-            ],
-        ),
-        (
-            "clewline",
-            vec![
-                "clewline-actors",
-                "clewline-async",
-                "clewline-check",
-                "clewline-core",
-                "clewline-macros",
-                "clewline-methods",
-                "clewline-report",
-                "clewline-specs",
-                "clewline-threads",
-            ],
-        ),
-        // The process that makes the calls looks for serial witnesses, as the driver does.
-        (
-            "clewline-remote",
-            vec!["clewline-check", "clewline-core", "clewline-explore", "clewline-threads", "rustc-hash"],
-        ),
-        // It is loaded into the programs of users, so it has no reports, and of checking only that.
-        ("clewline-tsan", vec!["clewline-core", "clewline-explore", "clewline-remote", "clewline-threads"]),
-    ];
-    let mut complaints = Vec::new();
-    for (name, allowed) in allowed {
-        let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
-        let dependencies = manifest.split("\n[dependencies]").nth(1).unwrap_or("");
-        for line in dependencies.lines().skip(1).take_while(|it| !it.starts_with('[')) {
-            let dependency = line.split(['.', ' ', '=']).next().unwrap_or("");
-            if !dependency.is_empty() && !allowed.contains(&dependency) {
-                complaints.push(format!("{name} may not depend on {dependency}"));
-            }
+/// The dependencies of each crate, one crate a line, without those of tests.
+///
+/// The process of `remote` that makes the calls looks for serial witnesses, as the driver does.
+/// `tsan` is loaded into the programs of users, so it has no reports, and of checking only that.
+const DEPENDENCIES: &str = "
+clewline: clewline-actors clewline-async clewline-check clewline-core clewline-macros clewline-matrix \
+clewline-methods clewline-report clewline-specs clewline-threads
+clewline-actors: clewline-core clewline-explore hashbrown rustc-hash
+clewline-async: clewline-explore clewline-threads
+clewline-check: clewline-core clewline-monitor
+clewline-cli: bzip2 clap clap_complete clewline-actors clewline-check clewline-columns clewline-core \
+clewline-explore clewline-lab clewline-matrix clewline-methods clewline-monitor clewline-report clewline-script \
+clewline-specs clewline-threads clewline-unmodified flate2 indicatif ruzstd serde_json signal-hook
+clewline-columns: arrow-array arrow-ipc arrow-schema bytes clewline-core clewline-report parquet rustc-hash \
+serde_json
+clewline-core: hashbrown rustc-hash strsim
+clewline-explore: clewline-core hashbrown rustc-hash
+clewline-lab: clewline-actors clewline-check clewline-core clewline-explore clewline-matrix clewline-methods \
+clewline-monitor clewline-report clewline-specs clewline-threads clewline-unmodified concurrent-queue \
+crossbeam-queue crossbeam-skiplist crossfire crossfire-3 dashmap flume flume-010 heapless kanal papaya scc thingbuf
+clewline-macros: proc-macro2 quote syn
+clewline-matrix: clewline-core clewline-explore clewline-threads
+clewline-methods: clewline-actors clewline-check clewline-core clewline-explore clewline-matrix clewline-report \
+clewline-specs clewline-threads rustc-hash serde serde_json
+clewline-monitor: clewline-core
+clewline-remote: clewline-check clewline-core clewline-explore clewline-matrix clewline-threads rustc-hash
+clewline-report: clewline-core memchr quick-xml serde serde_json unicode-width
+clewline-script: clewline-core
+clewline-specs: clewline-core
+clewline-testing:
+clewline-threads: clewline-core clewline-explore corosensei libc
+clewline-tsan: backtrace clewline-core clewline-explore clewline-matrix clewline-remote clewline-threads libc \
+rustc-hash
+clewline-unmodified: clewline-core clewline-remote rustix serde_json
+";
+
+/// What a manifest depends on, also on some systems only, but not for tests alone.
+fn dependencies(manifest: &str) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    let mut is_list = false;
+    for line in manifest.lines().map(str::trim).filter(|it| !it.starts_with('#')) {
+        if let Some(heading) = line.strip_prefix('[') {
+            let heading = heading.trim_end_matches(']');
+            let kind =
+                if heading.starts_with("target.") { heading.rsplit("'.").next() } else { Some(heading) };
+            let (kind, name) = kind.and_then(|it| it.split_once('.')).unwrap_or((kind.unwrap_or(""), ""));
+            let is_kind = ["dependencies", "build-dependencies"].contains(&kind);
+            is_list = is_kind && name.is_empty();
+            names.extend(Some(name).filter(|it| is_kind && !it.is_empty()));
+        } else if is_list && !line.is_empty() {
+            names.extend(line.split(['.', ' ', '=']).next());
         }
     }
+    names
+}
+
+#[test]
+fn dependencies_are_read_from_every_table() {
+    let manifest = "[package]\nname = \"a\"\n\n[dependencies]\n# Why.\nb.workspace = true\nc = { version = \"1\" }\n\n\
+                    [target.'cfg(all(unix, target_env = \"gnu\"))'.dependencies]\nd = \"1\"\n\n\
+                    [dependencies.e]\nversion = \"1\"\n\n[dev-dependencies]\nf = \"1\"\n\n\
+                    [target.'cfg(unix)'.dev-dependencies]\ng = \"1\"\n\n[build-dependencies]\nh = \"1\"\n";
+    assert_eq!(dependencies(manifest).into_iter().collect::<String>(), "bcdeh");
+}
+
+#[test]
+fn crates_depend_only_on_allowed_crates() {
+    let listed: BTreeMap<&str, BTreeSet<&str>> = (DEPENDENCIES.lines().filter_map(|it| it.split_once(':')))
+        .map(|(name, list)| (name, list.split_whitespace().collect()))
+        .collect();
+    let manifests = files_in(&["crates"], "toml");
+    let manifests =
+        manifests.iter().filter_map(|(path, text)| Some((path.strip_suffix("/Cargo.toml")?, text)));
+    let (mut complaints, mut found) = (Vec::new(), BTreeSet::new());
+    for (path, manifest) in manifests.filter(|it| it.0.matches('/').count() == 1) {
+        let name = path.trim_start_matches("crates/");
+        found.insert(name);
+        let Some(allowed) = listed.get(name) else {
+            complaints.push(format!("{name}: list what this crate may depend on, in `DEPENDENCIES`"));
+            continue;
+        };
+        let has = dependencies(manifest);
+        complaints.extend(has.difference(allowed).map(|it| format!("{name} may not depend on {it}")));
+        complaints.extend(allowed.difference(&has).map(|it| format!("{name} does not depend on {it}")));
+    }
+    complaints.extend(listed.keys().filter(|it| !found.contains(**it)).map(|it| format!("{it} is no crate")));
     expect_none(complaints);
 }
 
-/// The number of lines without tests, which are at the end of a file.
-fn product(text: &str) -> usize {
-    text.lines().take_while(|it| *it != "#[cfg(test)]").count()
+/// The number of lines, and of those that are neither blank nor a comment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Lines {
+    all: usize,
+    code: usize,
+}
+
+impl Lines {
+    /// Without the items that only tests compile, wherever they are.
+    fn of_product(text: &str) -> Lines {
+        let tests = without_tests(&tokens(text)).test_lines;
+        let is_product = |it: &(usize, &str)| !tests.contains(&it.0);
+        let product: Vec<&str> =
+            (1..).zip(text.lines()).filter(is_product).map(|it| it.1.trim_start()).collect();
+        let code = product.iter().filter(|it| !it.is_empty() && !it.starts_with("//")).count();
+        Lines { all: product.len(), code }
+    }
+
+    fn and(self, other: Lines) -> Lines {
+        Lines { all: self.all + other.all, code: self.code + other.code }
+    }
+}
+
+/// The files and folders of the modules that are declared in the file `path` for tests.
+fn test_modules(path: &str, text: &str) -> Vec<String> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let folder = match name {
+        "lib.rs" | "main.rs" | "mod.rs" => folder,
+        _ => path.trim_end_matches(".rs"),
+    };
+    let modules = without_tests(&tokens(text)).test_modules;
+    modules.iter().flat_map(|it| [format!("{folder}/{it}.rs"), format!("{folder}/{it}/")]).collect()
 }
 
 /// The number of lines of each crate, without tests.
-fn lines_of_crates() -> BTreeMap<String, usize> {
-    let mut lines: BTreeMap<String, usize> = BTreeMap::new();
-    for (path, text) in sources().into_iter().filter(|(path, _)| path.contains("/src/") && !is_test(path)) {
+fn lines_of_crates() -> BTreeMap<String, Lines> {
+    let sources: Vec<_> = sources().into_iter().filter(|(path, _)| path.contains("/src/")).collect();
+    let tests: Vec<String> = sources.iter().flat_map(|(path, text)| test_modules(path, text)).collect();
+    let is_product = |path: &str| !is_test(path) && !tests.iter().any(|it| path.starts_with(it));
+    let mut lines: BTreeMap<String, Lines> = BTreeMap::new();
+    for (path, text) in sources.iter().filter(|it| is_product(&it.0)) {
         let name = path.split('/').nth(1).unwrap();
-        *lines.entry(name.to_owned()).or_default() += product(&text);
+        let of_crate = lines.entry(name.to_owned()).or_default();
+        *of_crate = of_crate.and(Lines::of_product(text));
     }
     lines
+}
+
+#[test]
+fn only_what_tests_compile_is_not_counted() {
+    let text = "\
+//! A file.
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+#[path = \"more.rs\"]
+mod samples;
+
+/// Counts.
+fn count() -> &'static str {
+    \"#[cfg(test)]\" // A text.
+}
+
+#[cfg(all(test, unix))]
+fn check() {
+    count();
+}
+fn last() {}
+
+#[cfg(test)]
+mod inside {
+    use super::*;
+}
+struct After;
+";
+    assert_eq!(Lines::of_product(text), Lines { all: 11, code: 5 });
+    let quoted = "fn test() {\n    quote! {\n        #[cfg(test)]\n        fn a() {}\n    }\n}\n";
+    assert_eq!(Lines::of_product(quoted), Lines { all: 6, code: 6 });
+    let found = test_modules("a/src/lib.rs", text);
+    assert_eq!(found[..4], ["a/src/tests.rs", "a/src/tests/", "a/src/samples.rs", "a/src/samples/"]);
+    assert_eq!(test_modules("a/src/b/c.rs", "#[cfg(test)]\nmod d;"), ["a/src/b/c/d.rs", "a/src/b/c/d/"]);
 }
 
 #[test]
@@ -397,18 +488,16 @@ fn crates_are_small_and_the_facade_is_smallest() {
         "clewline-lab" => usize::MAX,
         _ => 15_000,
     };
-    let long = lines.iter().filter(|it| most(it.0) < *it.1);
-    expect_none(long.map(|(name, lines)| format!("{name}: {lines} lines, at most {}", most(name))).collect());
+    let long = lines.iter().filter(|(name, lines)| most(name) < lines.all);
+    let complaint =
+        |name: &str, lines: &Lines| format!("{name}: {} lines, at most {}", lines.all, most(name));
+    expect_none(long.map(|(name, lines)| complaint(name, lines)).collect());
 }
 
 /// The crates that depend on a crate, as the table of ARCHITECTURE.md writes them.
 fn dependents(name: &str) -> Vec<String> {
     let manifests = files_in(&["crates"], "toml");
-    let depends = manifests.iter().filter(|(_, text)| {
-        let dependencies = text.split("\n[dependencies]").nth(1).unwrap_or("");
-        let mut lines = dependencies.lines().skip(1).take_while(|it| !it.starts_with('['));
-        lines.any(|it| it.split(['.', ' ', '=']).next() == Some(name))
-    });
+    let depends = manifests.iter().filter(|(_, text)| dependencies(text).contains(name));
     let short = |path: &str| match path.split('/').nth(1).unwrap() {
         "clewline" => "facade".to_owned(),
         name => name.trim_start_matches("clewline-").to_owned(),
@@ -428,10 +517,15 @@ fn the_table_of_lines_and_dependents_is_up_to_date() {
         let said: usize = said.replace(',', "").parse().expect("a number");
         said.abs_diff(counted) <= 100.max(counted / 20)
     };
-    let all = lines.iter().filter(|it| it.0 != "clewline-lab").map(|it| it.1).sum();
-    let said = text.split_once("Without the lab there are ").expect("the sum").1;
-    if !is_near(said.split(' ').next().unwrap(), all) {
-        complaints.push(format!("without the lab there are {all} lines"));
+    let product = lines.iter().filter(|it| it.0 != "clewline-lab").map(|it| *it.1);
+    let sum = product.reduce(Lines::and).expect("there are crates");
+    let sums = [("Without the lab there are ", sum.all), ("without comments and blank lines, ", sum.code)];
+    let flat = text.replace('\n', " ");
+    for (what, counted) in sums {
+        let said = flat.split_once(what).expect("the sum").1.split(' ').next().unwrap();
+        if !is_near(said, counted) {
+            complaints.push(format!("{what}{counted} lines, not {said}"));
+        }
     }
     for row in table.lines().skip(1).take_while(|it| it.starts_with('|')) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
@@ -440,8 +534,8 @@ fn the_table_of_lines_and_dependents_is_up_to_date() {
             complaints.push(format!("{name} is no crate, or is there twice"));
             continue;
         };
-        if !is_near(cells[3], counted) {
-            complaints.push(format!("{name} has {counted} lines, not {}", cells[3]));
+        if !is_near(cells[3], counted.all) {
+            complaints.push(format!("{name} has {} lines, not {}", counted.all, cells[3]));
         }
         let mut said: Vec<&str> =
             cells[4].split(", ").filter(|it| !it.is_empty() && !it.starts_with('–')).collect();
@@ -453,6 +547,42 @@ fn the_table_of_lines_and_dependents_is_up_to_date() {
         }
     }
     complaints.extend(lines.keys().map(|it| format!("{it} is not in the table")));
+    expect_none(complaints);
+}
+
+/// The tables that follow an operation and a choice through the crates name files and functions.
+#[test]
+fn what_the_birds_eye_view_names_exists() {
+    let page = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let view = page.split("\n## Code map\n").next().unwrap();
+    let sources = sources();
+    let (mut complaints, mut rows) = (Vec::new(), 0);
+    for row in view.lines().filter_map(|it| it.strip_prefix("| `")) {
+        let (name, rest) = row.split_once('`').unwrap();
+        let src = format!("crates/{name}/src/");
+        let inside: Vec<&str> =
+            sources.iter().filter(|it| it.0.starts_with(&src)).map(|it| it.1.as_str()).collect();
+        rows += 1;
+        for named in rest.split('`').skip(1).step_by(2) {
+            let last = named.rsplit("::").next().unwrap();
+            let is_there = match named.contains(['/', '.']) {
+                true => root().join(&src).join(named).exists(),
+                false => ["fn", "struct", "trait", "enum"].iter().any(|kind| {
+                    let is_declared = |text: &&str| {
+                        let found = text.split(&format!("{kind} {last}")).nth(1);
+                        found.is_some_and(|it| it.starts_with(['(', '<', ' ', ':', ';']))
+                    };
+                    sources.iter().any(|it| is_declared(&it.1.as_str()) && !is_test(&it.0))
+                        && (named == last && !last.starts_with(char::is_lowercase)
+                            || inside.iter().any(is_declared))
+                }),
+            };
+            if !is_there {
+                complaints.push(format!("{name}: there is no `{named}`"));
+            }
+        }
+    }
+    assert!(15 < rows, "{rows} rows");
     expect_none(complaints);
 }
 
@@ -470,6 +600,17 @@ fn the_root_of_the_library_fits_a_page() {
     });
     let items = names.sum::<usize>() + code.matches("\npub mod ").count();
     assert!((20..=30).contains(&items), "{items} items at the root of `clewline`, at most 30");
+}
+
+#[test]
+fn the_manual_lists_every_feature() {
+    let manifest = fs::read_to_string(root().join("crates/clewline/Cargo.toml")).unwrap();
+    let page = fs::read_to_string(root().join("docs/how-to/install.md")).unwrap();
+    let features = manifest.split("\n[features]\n").nth(1).unwrap().split("\n[").next().unwrap();
+    let names: Vec<&str> = features.lines().filter_map(|it| Some(it.split_once(" = ")?.0)).collect();
+    assert!(5 < names.len(), "{names:?}");
+    let missing = names.iter().filter(|it| **it != "default" && !page.contains(&format!("| `{it}` |")));
+    expect_none(missing.map(|it| format!("docs/how-to/install.md lacks the feature `{it}`")).collect());
 }
 
 /// A new error variant must not break code that matches on the others.
@@ -491,6 +632,38 @@ fn public_errors_may_grow() {
         }
     }
     assert!(7 < found, "{found} enums that are errors");
+    expect_none(complaints);
+}
+
+/// Who writes such a struct as a literal takes the fields that are not named from its default, so
+/// that a new field breaks nothing.
+#[test]
+fn options_have_defaults() {
+    let (mut complaints, mut found) = (Vec::new(), 0);
+    let is_published = |path: &str| {
+        let name = path.split('/').nth(1).unwrap();
+        let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
+        path.contains("/src/") && !is_test(path) && !manifest.contains("\npublish = false\n")
+    };
+    for (path, text) in sources().iter().filter(|it| is_published(&it.0)) {
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let Some(rest) = line.strip_prefix("pub struct ") else { continue };
+            let name = rest.split(['<', ' ']).next().unwrap();
+            if !["Options", "Settings", "Limits"].iter().any(|it| name.ends_with(it)) {
+                continue;
+            }
+            found += 1;
+            let above = lines[..at].iter().rev().take_while(|it| it.starts_with("#["));
+            let is_derived = above.into_iter().any(|it| it.contains("Default"));
+            let is_written =
+                ["", "<'_>"].iter().any(|it| text.contains(&format!("Default for {name}{it} {{")));
+            if !is_derived && !is_written {
+                complaints.push(format!("{path}:{}: `{name}` has no default", at + 1));
+            }
+        }
+    }
+    assert!(7 < found, "{found} structs of options");
     expect_none(complaints);
 }
 

@@ -8,9 +8,9 @@
 //! sequential order of operations explains it: one at a time, each participant would wait forever.
 //! That is the intended behaviour, and the plain variant only lacks the method.
 
+use clewline_matrix::Component;
 use clewline_methods::line_up::Cause;
 use clewline_threads::{
-    Component,
     sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
     thread,
 };

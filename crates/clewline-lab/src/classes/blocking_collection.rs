@@ -13,9 +13,9 @@
 //! cause K) can be canceled, and a taker checks for that only before it looks for an element: it
 //! may take one that was added after the cancellation.
 
+use clewline_matrix::Component;
 use clewline_methods::line_up::Cause;
 use clewline_threads::{
-    Component,
     sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
     thread,
 };

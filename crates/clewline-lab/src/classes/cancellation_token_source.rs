@@ -6,10 +6,8 @@
 //! the canceling thread has taken it. The first thread that cancels takes the callbacks one after
 //! the other; later ones have nothing to do.
 
-use clewline_threads::{
-    Component, Explorable,
-    sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
-};
+use clewline_matrix::{Component, Explorable};
+use clewline_threads::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 
 use crate::{
     class::{Class, ClassVariant},

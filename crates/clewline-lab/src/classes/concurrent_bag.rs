@@ -20,9 +20,9 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use clewline_matrix::{Component, Explorable};
 use clewline_methods::line_up::Cause;
 use clewline_threads::{
-    Component, Explorable,
     sync::{Mutex, MutexGuard},
     thread::{self, ThreadId},
 };

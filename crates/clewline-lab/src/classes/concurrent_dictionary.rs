@@ -5,12 +5,10 @@
 //! unlinked node keeps its link, so that a reader on it finds the rest. Clearing replaces the
 //! table, atomically for all buckets.
 
-use clewline_threads::{
-    Component, Explorable,
-    sync::{
-        Mutex, MutexGuard,
-        atomic::{AtomicU32, Ordering::SeqCst},
-    },
+use clewline_matrix::{Component, Explorable};
+use clewline_threads::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU32, Ordering::SeqCst},
 };
 
 use crate::{

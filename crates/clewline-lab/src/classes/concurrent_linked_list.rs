@@ -11,9 +11,9 @@
 
 use std::sync::Arc;
 
+use clewline_matrix::{Component, Explorable};
 use clewline_methods::line_up::Cause;
 use clewline_threads::{
-    Component, Explorable,
     sync::{
         Mutex, MutexGuard,
         atomic::{AtomicU32, Ordering::SeqCst},

@@ -11,13 +11,11 @@
 
 use std::sync::Arc;
 
+use clewline_matrix::{Component, Explorable};
 use clewline_methods::line_up::Cause;
-use clewline_threads::{
-    Component, Explorable,
-    sync::{
-        Mutex,
-        atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst},
-    },
+use clewline_threads::sync::{
+    Mutex,
+    atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst},
 };
 
 use crate::{

@@ -4,10 +4,8 @@
 //! head has read the whole stack as it was at that moment, and a range is pushed or popped by one
 //! compare-and-swap.
 
-use clewline_threads::{
-    Component, Explorable,
-    sync::atomic::{AtomicU32, Ordering::SeqCst},
-};
+use clewline_matrix::{Component, Explorable};
+use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use crate::{
     class::{Class, ClassVariant},

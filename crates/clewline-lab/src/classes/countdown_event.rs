@@ -3,10 +3,8 @@
 //! The count goes up and down by compare-and-swap, until it is zero; then it stays so. The thread
 //! that brings it to zero sets the event for which the others wait.
 
-use clewline_threads::{
-    Component, Explorable,
-    sync::atomic::{AtomicU32, Ordering::SeqCst},
-};
+use clewline_matrix::{Component, Explorable};
+use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use super::manual_reset_event::Event;
 use crate::class::{Class, ClassVariant};

@@ -3,12 +3,10 @@
 //! A thread that finds it made takes it without a lock. Otherwise it takes the lock and checks
 //! again, so that of several concurrent threads one makes it, and the others wait.
 
-use clewline_threads::{
-    Component, Explorable,
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
-    },
+use clewline_matrix::{Component, Explorable};
+use clewline_threads::sync::{
+    Mutex,
+    atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
 };
 
 use crate::{

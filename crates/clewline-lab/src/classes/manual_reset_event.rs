@@ -10,9 +10,9 @@
 //! sets the event again, with a waiter. The next set finds it set, wakes no thread, and the waiter
 //! sleeps forever.
 
+use clewline_matrix::{Component, Explorable};
 use clewline_methods::line_up::Cause;
 use clewline_threads::{
-    Component, Explorable,
     sync::{
         MutexGuard,
         atomic::{AtomicU32, Ordering::SeqCst},

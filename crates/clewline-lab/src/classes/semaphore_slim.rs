@@ -3,8 +3,8 @@
 //! The count changes only under the lock, and is read without. A waiter reads it first: without a
 //! permit it yields once, before it takes the lock and sleeps.
 
+use clewline_matrix::{Component, Explorable};
 use clewline_threads::{
-    Component, Explorable,
     sync::atomic::{AtomicU32, Ordering::SeqCst},
     thread,
 };

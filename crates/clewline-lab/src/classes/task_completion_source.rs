@@ -9,9 +9,9 @@
 //! two operations may end it. **beta** (root cause G) does not wait for the operation that came
 //! first.
 
+use clewline_matrix::{Component, Explorable};
 use clewline_methods::line_up::Cause;
 use clewline_threads::{
-    Component, Explorable,
     sync::atomic::{AtomicU32, Ordering::SeqCst},
     thread,
 };

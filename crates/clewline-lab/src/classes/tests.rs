@@ -6,8 +6,8 @@ mod oracle;
 use std::collections::BTreeSet;
 
 use clewline_core::Random;
+use clewline_matrix::Explorable;
 use clewline_testing::pick;
-use clewline_threads::Explorable;
 
 use self::oracle::{check, columns, results};
 use super::*;

@@ -1,7 +1,7 @@
 //! The unbounded queue of `concurrent-queue`.
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::queue::Queue;
-use clewline_threads::SubjectFactory;
 use concurrent_queue::ConcurrentQueue;
 
 use super::adapter::AsQueue;

@@ -1,7 +1,7 @@
 //! The bounded queue of `crossbeam-queue`.
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::{Capacity, queue::Queue};
-use clewline_threads::SubjectFactory;
 use crossbeam_queue::ArrayQueue;
 
 use super::adapter::AsQueue;

@@ -7,8 +7,8 @@
 //! The plain variant does neither. It inserts values only if there is none, and removes an entry
 //! that it has looked up, which returns whether it was still present.
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::map::Map;
-use clewline_threads::SubjectFactory;
 use crossbeam_skiplist::SkipMap;
 
 use super::adapter::{AsMap, Previous, WordMap};

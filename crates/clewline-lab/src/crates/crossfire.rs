@@ -4,8 +4,8 @@
 //! not look for values again, so a value that was sent in between, by a sender that is dropped now,
 //! is skipped.
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::channel::Channel;
-use clewline_threads::SubjectFactory;
 
 use super::adapter::{AsChannel, POLLS_MAX, Received};
 use crate::entry::{Entry, Recipe, Variant};

@@ -1,7 +1,7 @@
 //! The map of `dashmap`.
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::map::Map;
-use clewline_threads::SubjectFactory;
 use dashmap::DashMap;
 
 use super::adapter::{AsMap, Previous, WordMap};

@@ -10,8 +10,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::channel::Channel;
-use clewline_threads::SubjectFactory;
 
 use super::adapter::{AsChannel, POLLS_MAX, Received};
 use crate::entry::{Entry, Recipe, Variant};

@@ -1,7 +1,7 @@
 //! An unbounded channel of `flume`, as a queue: send and try to receive.
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::queue::Queue;
-use clewline_threads::SubjectFactory;
 use flume::{Receiver, Sender};
 
 use super::adapter::AsQueue;

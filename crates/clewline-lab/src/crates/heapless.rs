@@ -6,8 +6,8 @@
 //!
 //! The crate documents this, and deprecates the queue.
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::{Capacity, queue::Queue};
-use clewline_threads::SubjectFactory;
 use heapless::mpmc;
 
 use super::adapter::AsQueue;

@@ -18,8 +18,9 @@ use std::{
 };
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::channel::{Call, Channel, Return};
-use clewline_threads::{Subject, SubjectFactory};
+use clewline_threads::Subject;
 use kanal::{Receiver, Sender, unbounded};
 
 use super::adapter::value;

@@ -1,7 +1,7 @@
 //! The map of `papaya`.
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::map::Map;
-use clewline_threads::SubjectFactory;
 use papaya::HashMap;
 
 use super::adapter::{AsMap, Previous, WordMap};

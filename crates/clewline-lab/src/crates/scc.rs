@@ -1,7 +1,7 @@
 //! The hash map of `scc`.
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::map::Map;
-use clewline_threads::SubjectFactory;
 use scc::HashMap;
 
 use super::adapter::{AsMap, Previous, WordMap};

@@ -1,7 +1,7 @@
 //! The queue of `scc`.
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::queue::Queue;
-use clewline_threads::SubjectFactory;
 
 use super::adapter::AsQueue;
 use crate::entry::{Entry, Recipe, Variant};

@@ -1,7 +1,7 @@
 //! The unbounded queue of `crossbeam-queue`.
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::queue::Queue;
-use clewline_threads::SubjectFactory;
 use crossbeam_queue::SegQueue;
 
 use super::adapter::AsQueue;

@@ -9,8 +9,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::{Capacity, queue::Queue};
-use clewline_threads::SubjectFactory;
 use thingbuf::ThingBuf;
 
 use super::adapter::AsQueue;

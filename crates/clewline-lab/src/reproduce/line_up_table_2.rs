@@ -21,7 +21,7 @@ use clewline_report::render::{
     table::{Cell, Column, Table},
 };
 
-use clewline_threads::Explorable;
+use clewline_matrix::Explorable;
 
 use clewline_methods::line_up::{
     Cause, Checked, Entry as MatrixEntry, Matrix, Options as CheckOptions, Plan as Drawn, calls, check,

@@ -85,9 +85,9 @@ impl Tester {
     fn judge(&self, algorithm: &Algorithm, case: &dyn ErasedHistory, budget: &Budget) -> (Verdict, usize) {
         let checkers = match algorithm {
             Algorithm::Named(checkers) => checkers,
-            Algorithm::Auto => {
+            other => {
                 let judging =
-                    Judging { algorithm: Algorithm::Auto, budget: budget.clone(), ..Judging::default() };
+                    Judging { algorithm: other.clone(), budget: budget.clone(), ..Judging::default() };
                 return (judge(case.problems(), &judging).verdict, 0);
             }
         };

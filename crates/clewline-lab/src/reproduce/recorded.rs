@@ -7,12 +7,13 @@
 use std::{collections::BTreeSet, sync::Mutex};
 
 use clewline_core::{ErasedHistory, Value, ValueDomain};
+use clewline_matrix::SubjectFactory;
 use clewline_methods::stress::{Stress, Workload};
 use clewline_specs::{
     priority_queue::{First, PriorityQueue},
     set::{self, Set},
 };
-use clewline_threads::{Subject, SubjectFactory};
+use clewline_threads::Subject;
 
 use crate::container::{AsPriorityQueue, Integers};
 

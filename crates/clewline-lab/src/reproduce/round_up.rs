@@ -16,8 +16,8 @@ use crate::{
     find::find_explorable,
 };
 use clewline_explore::{Coverage, Diverged, Limit};
+use clewline_matrix::{Component, Explorable};
 use clewline_report::render::table::{Cell, Column, Table};
-use clewline_threads::{Component, Explorable};
 
 use clewline_methods::{
     line_up::{Matrix, Options as CheckOptions, count_serial},

@@ -39,12 +39,13 @@
 //! waited where these return. That dequeuers did, as in `counted`, is a guess.
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::{
     Capacity,
     queue::{Call, Queue},
 };
 use clewline_threads::{
-    Subject, SubjectFactory,
+    Subject,
     sync::atomic::{AtomicU64, Ordering},
     thread,
 };

@@ -21,9 +21,10 @@
 use std::sync::OnceLock;
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::{queue::Queue, relaxed::Relaxed};
 use clewline_threads::{
-    Noise, SubjectFactory,
+    Noise,
     sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 

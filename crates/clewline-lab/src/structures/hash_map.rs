@@ -33,9 +33,10 @@
 use std::sync::OnceLock;
 
 use clewline_core::{Value, ValueDomain};
+use clewline_matrix::SubjectFactory;
 use clewline_specs::map::{Call, Content, Map};
 use clewline_threads::{
-    Noise, Subject, SubjectFactory, hint,
+    Noise, Subject, hint,
     sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
     thread,
 };

@@ -16,9 +16,10 @@
 //! **one-search** returns after one.
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::queue::Queue;
 use clewline_threads::{
-    Noise, SubjectFactory,
+    Noise,
     sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 

@@ -11,9 +11,10 @@
 //! the head, and returns null although there is a value.
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::queue::Queue;
 use clewline_threads::{
-    Noise, SubjectFactory,
+    Noise,
     sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 

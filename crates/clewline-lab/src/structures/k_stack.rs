@@ -25,9 +25,10 @@
 use std::sync::Arc;
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::{relaxed::Relaxed, stack::Stack};
 use clewline_threads::{
-    Noise, SubjectFactory,
+    Noise,
     sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 

@@ -17,9 +17,10 @@
 //!   list has changed there meanwhile, it leaves that to others.
 
 use clewline_core::{Value, ValueDomain};
+use clewline_matrix::SubjectFactory;
 use clewline_specs::set::{Call, Set};
 use clewline_threads::{
-    Subject, SubjectFactory,
+    Subject,
     sync::atomic::{AtomicU64, Ordering},
 };
 

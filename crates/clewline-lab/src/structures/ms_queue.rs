@@ -18,9 +18,10 @@
 //! their users accept it.
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::queue::{Call, Queue};
 use clewline_threads::{
-    Noise, Subject, SubjectFactory,
+    Noise, Subject,
     sync::atomic::{AtomicU32, AtomicU64, Ordering},
 };
 

@@ -14,14 +14,12 @@
 
 use std::sync::Arc;
 
+use clewline_matrix::SubjectFactory;
 use clewline_specs::{
     priority_queue::{First, PriorityQueue},
     relaxed::Relaxed,
 };
-use clewline_threads::{
-    SubjectFactory,
-    sync::atomic::{AtomicU32, Ordering::SeqCst},
-};
+use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use crate::{
     container::{AsPriorityQueue, Integers, QUEUE_RECIPE, any_of},

@@ -21,9 +21,10 @@
 //! although there are other values.
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::queue::Queue;
 use clewline_threads::{
-    Noise, SubjectFactory,
+    Noise,
     sync::atomic::{AtomicU32, Ordering::SeqCst},
 };
 

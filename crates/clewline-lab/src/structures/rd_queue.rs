@@ -14,11 +14,9 @@
 //! mistake of section II of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013.
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::{queue::Queue, relaxed::Relaxed};
-use clewline_threads::{
-    SubjectFactory,
-    sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
-};
+use clewline_threads::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 
 use crate::{
     container::{AsQueue, Container, QUEUE_RECIPE, any_of, relaxed_queue},

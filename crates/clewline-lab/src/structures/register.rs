@@ -5,9 +5,10 @@
 //! has returned finds the old value. Lowe's example is a Java variable that is not volatile.
 
 use clewline_core::{Value, ValueDomain};
+use clewline_matrix::SubjectFactory;
 use clewline_specs::register::{Call, Register};
 use clewline_threads::{
-    Subject, SubjectFactory,
+    Subject,
     sync::atomic::{AtomicU64, Ordering},
 };
 

@@ -23,9 +23,10 @@
 use std::sync::OnceLock;
 
 use clewline_core::{Value, ValueDomain};
+use clewline_matrix::SubjectFactory;
 use clewline_specs::map::{Call, Content, Map};
 use clewline_threads::{
-    Subject, SubjectFactory,
+    Subject,
     sync::{
         Mutex,
         atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},

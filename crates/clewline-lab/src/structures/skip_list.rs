@@ -21,9 +21,10 @@
 //! removes it.
 
 use clewline_core::{Value, ValueDomain};
+use clewline_matrix::SubjectFactory;
 use clewline_specs::set::{Call, Set};
 use clewline_threads::{
-    Subject, SubjectFactory,
+    Subject,
     sync::atomic::{AtomicU64, Ordering},
 };
 

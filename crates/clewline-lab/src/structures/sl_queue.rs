@@ -12,11 +12,9 @@
 //! link only, which is written once.
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::queue::Queue;
-use clewline_threads::{
-    SubjectFactory,
-    sync::atomic::{AtomicU32, Ordering::SeqCst},
-};
+use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use crate::{
     container::{AsQueue, Container},

@@ -11,9 +11,10 @@
 //! beside the head, as Treiber has it, hazard pointers, or epochs.
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::stack::{Call, Stack};
 use clewline_threads::{
-    Noise, Subject, SubjectFactory,
+    Noise, Subject,
     sync::atomic::{AtomicU32, AtomicU64, Ordering},
 };
 

@@ -12,9 +12,10 @@
 //! read the same head, and both take the same value; or one sets the head back.
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::queue::{Call, Queue};
 use clewline_threads::{
-    Subject, SubjectFactory,
+    Subject,
     sync::{
         Mutex, MutexGuard,
         atomic::{AtomicU32, AtomicU64, Ordering},

@@ -14,9 +14,10 @@
 use std::sync::Arc;
 
 use clewline_core::Value;
+use clewline_matrix::SubjectFactory;
 use clewline_specs::{queue::Queue, relaxed::Relaxed};
 use clewline_threads::{
-    Noise, SubjectFactory,
+    Noise,
     sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 

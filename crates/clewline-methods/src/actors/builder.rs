@@ -4,10 +4,11 @@ use std::{fmt, time::Duration};
 
 use clewline_actors::{
     ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario,
-    schedulers::{self, delay_bounded::DELAYS, pct::DEPTH},
+    schedulers::{self, delay_bounded::DELAYS},
 };
 use clewline_check::limits::available_memory;
 use clewline_core::name_of_type;
+use clewline_explore::schedulers::pct::DEPTH;
 use clewline_report::{
     Regressions,
     render::{present, text},
@@ -388,7 +389,7 @@ mod tests {
         }
         let calls = calls_of(1, 1).into_iter().map(|it| (it.to.index(), it.call));
         let error = Explore::new(Servers).client(calls).bound("fate", 1).run().expect_err("no bound");
-        assert!(error.to_string().starts_with("no bound is called `fate`; there are delays"), "{error}");
+        assert!(error.to_string().starts_with("no bound is called `fate` (there are delays"), "{error}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn explore(
     }
     let mut verdicts = scenario.verdicts();
     let settings = settings(options);
-    let (coverage, tally) = schedulers::explore_watched(
+    let (coverage, statistics) = schedulers::explore_watched(
         entry,
         scenario.engine(),
         &settings,
@@ -35,11 +35,11 @@ pub(super) fn explore(
         &limits.budget,
         &progress.depth,
     );
-    let mut schedule = tally.first_violation.as_ref().map(|it| it.schedule.clone());
+    let mut schedule = statistics.first_violation.as_ref().map(|it| it.schedule.clone());
     if entry.soundness == Soundness::Never {
         schedule = schedule.filter(|it| is_violated(scenario, it));
     }
-    let seen = seen(coverage, &tally, entry, schedule.map(ViolationFound::not_linearizable))?;
+    let seen = seen(coverage, &statistics, entry, schedule.map(ViolationFound::not_linearizable))?;
     Ok(of_histories_alone(seen, scenario, options))
 }
 
@@ -87,8 +87,9 @@ pub(super) fn first(
 ) -> Option<Schedule> {
     let settings = Settings { violations: 1, ..settings(options) };
     let mut verdicts = scenario.verdicts();
-    let (_, tally) = schedulers::explore(entry, scenario.engine(), &settings, &mut verdicts, &limits.budget);
-    tally.first_violation.map(|it| it.schedule)
+    let (_, statistics) =
+        schedulers::explore(entry, scenario.engine(), &settings, &mut verdicts, &limits.budget);
+    statistics.first_violation.map(|it| it.schedule)
 }
 
 /// Whether a schedule, executed exactly, leads to a violated history.
@@ -112,26 +113,27 @@ fn settings(options: &Options) -> Settings {
     }
 }
 
-fn times(tally: &Statistics<'_>) -> PhaseTimes {
-    let whole = tally.elapsed();
-    let exploring = whole.saturating_sub(tally.judging);
+fn times(statistics: &Statistics<'_>) -> PhaseTimes {
+    let whole = statistics.elapsed();
+    let exploring = whole.saturating_sub(statistics.judging);
     // The common prefix with the previous schedule was not executed again.
-    let share = if tally.executed == 0 { 1.0 } else { tally.steps as f64 / tally.executed as f64 };
+    let share =
+        if statistics.executed == 0 { 1.0 } else { statistics.steps as f64 / statistics.executed as f64 };
     PhaseTimes {
         exploring,
         from_scratch: exploring.mul_f64(share.max(1.0)),
-        judging: tally.judging,
-        first_violation: tally.first_violation.as_ref().map(|it| it.after),
+        judging: statistics.judging,
+        first_violation: statistics.first_violation.as_ref().map(|it| it.after),
     }
 }
 
 fn seen(
     coverage: Coverage,
-    tally: &Statistics<'_>,
+    statistics: &Statistics<'_>,
     entry: &Entry,
     wrong: Option<ViolationFound>,
 ) -> Result<ExplorationResult, Error> {
-    if let Some(bad_handler) = &tally.bad_handler {
+    if let Some(bad_handler) = &statistics.bad_handler {
         return Err(Error::BadHandler(bad_handler.clone()));
     }
     let is_sound = entry.soundness != Soundness::Never;
@@ -142,20 +144,20 @@ fn seen(
     };
     // Whether the exploration was complete. Rules that leave out histories never prove anything.
     let is_done = matches!(coverage, Coverage::Exhausted | Coverage::Limited(Limit::Bound | Limit::Sampled));
-    let is_complete = is_done && is_sound && tally.unknown() == 0;
+    let is_complete = is_done && is_sound && statistics.unknown() == 0;
     let metrics = Metrics {
-        schedules: Some(tally.schedules.into()),
-        incomplete: Some(tally.incomplete),
-        unique: Some(tally.unique() as u64),
-        canonical: tally.canonical() as u64,
-        violated: tally.violated() as u64,
-        unknown: tally.unknown() as u64,
-        unique_complete_violated: Some(tally.unique_complete_violated() as u64),
-        first_violation: tally.first_violation.as_ref().map(|it| it.nth),
-        redundant: Some(tally.redundant),
-        before_violated: tally.before_violated,
-        times: Some(times(tally)),
-        depth: Some(tally.depth as u64),
+        schedules: Some(statistics.schedules.into()),
+        incomplete: Some(statistics.incomplete),
+        unique: Some(statistics.unique() as u64),
+        canonical: statistics.canonical() as u64,
+        violated: statistics.violated() as u64,
+        unknown: statistics.unknown() as u64,
+        unique_complete_violated: Some(statistics.unique_complete_violated() as u64),
+        first_violation: statistics.first_violation.as_ref().map(|it| it.nth),
+        redundant: Some(statistics.redundant),
+        before_violated: statistics.before_violated,
+        times: Some(times(statistics)),
+        depth: Some(statistics.depth as u64),
         existing: None,
         states: None,
     };

@@ -12,8 +12,8 @@ use clewline_actors::{
 };
 use clewline_check::{FrontierId, Frontiers};
 use clewline_core::{
-    Codec, ErasedHistory, History, Names, ObjectId, OperationId, Problem, ProcessId, Recording, Span,
-    Specification, Values, erase_with_codec, erase_with_debug,
+    Codec, ErasedHistory, History, HistoryView, Names, Specification, Values, erase_with_codec,
+    erase_with_debug,
 };
 
 /// A system that can be staged with a subset of the calls of its scenario, under any rules.
@@ -306,29 +306,13 @@ impl Named {
     }
 }
 
-impl ErasedHistory for Named {
-    fn problems(&self) -> Vec<Problem<'_>> {
-        self.case.problems()
+impl HistoryView for Named {
+    fn history(&self) -> &dyn ErasedHistory {
+        &*self.case
     }
 
-    fn label(&self, operation: OperationId) -> String {
-        self.case.label(operation)
-    }
-
-    fn process(&self, operation: OperationId) -> ProcessId {
-        self.case.process(operation)
-    }
-
-    fn object(&self, operation: OperationId) -> ObjectId {
-        self.case.object(operation)
-    }
-
-    fn source(&self, operation: OperationId) -> usize {
-        self.case.source(operation)
-    }
-
-    fn spans(&self) -> &[Span] {
-        self.case.spans()
+    fn history_mut(&mut self) -> &mut dyn ErasedHistory {
+        &mut *self.case
     }
 
     fn names(&self) -> &Names {
@@ -337,9 +321,5 @@ impl ErasedHistory for Named {
 
     fn values(&self) -> &Values {
         &self.values
-    }
-
-    fn recording(&self) -> Option<Recording> {
-        self.case.recording()
     }
 }

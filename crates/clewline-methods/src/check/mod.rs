@@ -1,6 +1,6 @@
 //! The main entry point: checks a history and returns a report.
 
-mod displacement;
+mod input;
 mod outcome;
 mod progress;
 #[cfg(feature = "html")]
@@ -24,7 +24,7 @@ use clewline_check::{
 };
 use clewline_core::{
     BorrowedHistory, Budget, Criterion, CriterionHistory, EmptyHistory, ErasedHistory, ErasedSpec, History,
-    MayFail, Reason, Recording, RelaxedHistory, Specification, Verdict, name_of_type,
+    MayFail, MayFailHistory, Reason, Recording, Specification, Verdict, name_of_type,
 };
 use clewline_report::{
     Circumstances, Format, ReadOptions,
@@ -33,13 +33,16 @@ use clewline_report::{
     render::Source,
 };
 
-use self::watch::{
-    follow::{StreamEnd, follow},
-    window::DEFAULT_WINDOW_OPS,
+use self::{
+    input::{FORMAT_DETECTION_BYTES, ReadResult, WaitingReader, first_line},
+    watch::{
+        follow::{StreamEnd, follow},
+        window::DEFAULT_WINDOW_OPS,
+    },
 };
 use crate::{
     error::{Error, ErrorKind},
-    relaxed::{Plan, Quasi, QuasiEvidence, QuasiReading, judge_program},
+    relaxed::{JudgedRecording, Plan, Quasi, QuasiEvidence, QuasiReading, judge_program, judge_recording},
 };
 
 pub use outcome::Report;
@@ -352,7 +355,7 @@ impl Check {
         let _timer = Timer::start(self.timeout, &options.budget)?;
         (self.progress)(Progress::Judging(&options.budget));
         let case = Box::new(BorrowedHistory::new(specification, history));
-        let (case, spec) = (RelaxedHistory::relax(case, &self.may_fail), name_of_type::<S>());
+        let (case, spec) = (MayFailHistory::of(case, &self.may_fail), name_of_type::<S>());
         let Some(quasi) = &self.quasi else {
             return Ok(judged_as(case, spec, (self.criterion, &options), begun));
         };
@@ -407,9 +410,9 @@ impl Check {
     /// operations that may still matter: see [`Watch`](crate::Watch). The report of a long history
     /// that holds has no witness.
     ///
-    /// This is for [JSON lines](clewline_report::formats::jsonl) and the checker `auto`; otherwise
-    /// it does as `reader` does. Operations that are written in one line have to come in the order
-    /// of their calls; `order` says how that is known.
+    /// This is for formats that can be [followed](Format::follow), such as JSON lines, and the
+    /// checker `auto`; otherwise it does as `reader` does. Operations that are written in one line
+    /// have to come in the order of their calls; `order` says how that is known.
     ///
     /// # Errors
     ///
@@ -449,13 +452,14 @@ impl Check {
         let Circumstances { skew, initial, .. } = &*self.circumstances;
         let is_plain = *skew == 0 && initial.is_none() && self.may_fail.is_empty();
         let is_plain = is_plain && self.criterion == Criterion::Linearizable;
-        let is_streamed = format.name() == "jsonl" && is_plain;
-        if !is_streamed || !matches!(self.algorithm, Algorithm::Auto) {
+        let is_streamed = is_plain && matches!(self.algorithm, Algorithm::Auto);
+        let Some(follower) = format.follow().filter(|_| is_streamed) else {
             let judged = self.judge_whole(name, input, &*object, &options)?;
             return Ok(reported(judged));
-        }
+        };
         let progress = |it: Progress<'_>| (self.progress)(it);
-        let followed = follow(&*object, &mut input, options.clone(), self.window, order, &progress);
+        let followed =
+            follow(&*object, (&mut input, follower), options.clone(), self.window, order, &progress);
         match followed.map_err(|it| it.in_file(name))? {
             StreamEnd::Whole(seen) => {
                 let input = io::Cursor::new(seen).chain(input);
@@ -501,6 +505,31 @@ impl Check {
         let _timer = Timer::start(self.timeout, &options.budget)?;
         let judged = self.judge_whole(name, input, &*object, &options)?;
         Ok(Report { quasi: evidence, ..self.report(name, &specification, begun, judged) })
+    }
+
+    /// Reads all, and checks it with `quasi`.
+    fn judge_quasi(
+        &self,
+        name: &str,
+        input: impl Read,
+        specification: &str,
+        (quasi, plan): (&Quasi, &Plan),
+    ) -> Result<Report<'static>, Error> {
+        let begun = Instant::now();
+        let options = self.options();
+        let _timer = Timer::start(self.timeout, &options.budget)?;
+        match self.read(name, input, &options.budget)? {
+            ReadResult::Stopped(reason) => {
+                let quasi = Some(QuasiEvidence::new(quasi, quasi.reading(specification)?));
+                Ok(Report { quasi, ..self.report(name, specification, begun, self.not_judged(reason)) })
+            }
+            ReadResult::Whole(recording) => {
+                let (spec, judged) =
+                    judge_recording(name, *recording, specification, (quasi, plan), &options)?;
+                let JudgedRecording { case, judgement, evidence } = judged;
+                Ok(Report { quasi: Some(evidence), ..self.report(name, &spec, begun, (case, judgement)) })
+            }
+        }
     }
 
     /// What to check.
@@ -554,7 +583,7 @@ impl Check {
         let case = object.load(recording).map_err(|it| Error::of_file(name, it))?;
         let spec = object.name().unwrap_or_default();
         let may_fail = clewline_specs::resolve_failures(&spec, &self.may_fail)?;
-        let case = RelaxedHistory::relax(case, &may_fail);
+        let case = MayFailHistory::of(case, &may_fail);
         (self.progress)(Progress::Judging(&options.budget));
         Ok(judge_by(case, self.criterion, options))
     }
@@ -649,7 +678,7 @@ impl Check {
         }
     }
 
-    pub(crate) fn read(&self, name: &str, input: impl Read, budget: &Budget) -> Result<ReadResult, Error> {
+    fn read(&self, name: &str, input: impl Read, budget: &Budget) -> Result<ReadResult, Error> {
         let mut input = WaitingReader { input, budget };
         let mut head = Vec::new();
         if let Err(error) = input.by_ref().take(FORMAT_DETECTION_BYTES).read_to_end(&mut head) {
@@ -693,58 +722,13 @@ impl Check {
     }
 }
 
-// A format is recognised by this number of bytes.
-const FORMAT_DETECTION_BYTES: u64 = 8 << 10;
-
 // Files from this length on are checked while they are read.
 const STREAM_FILES_FROM_BYTES: u64 = 512 << 20;
-
-/// The beginning of `input`, up to the end of a line at least: a live system may pause after it.
-fn first_line(input: &mut impl Read, budget: &Budget) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    let mut piece = [0; FORMAT_DETECTION_BYTES as usize];
-    let mut input = WaitingReader { input, budget };
-    while head.len() < FORMAT_DETECTION_BYTES as usize && !head.contains(&b'\n') {
-        match input.read(&mut piece)? {
-            0 => break,
-            read => head.extend_from_slice(&piece[..read]),
-        }
-    }
-    Ok(head)
-}
-
-/// An input that retries, within its budget, while the inner one reports a time-out.
-pub(crate) struct WaitingReader<'b, R> {
-    pub(crate) input: R,
-    pub(crate) budget: &'b Budget,
-}
-
-impl<R: Read> Read for WaitingReader<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let outcome = self.input.read(buffer);
-            let is_passing = match outcome.as_ref().map_err(io::Error::kind) {
-                Err(io::ErrorKind::TimedOut) => self.budget.stopped().is_none(),
-                Err(kind) => kind == io::ErrorKind::Interrupted,
-                Ok(_) => false,
-            };
-            if !is_passing {
-                return outcome;
-            }
-        }
-    }
-}
 
 /// Linearizability by a specification, with the evidence for its report; or a quasi check.
 enum CheckPlan<'s, 'q> {
     Plain(Cow<'s, str>, Option<QuasiEvidence>),
     Quasi(&'q Quasi, Plan),
-}
-
-/// The result of reading.
-pub(crate) enum ReadResult {
-    Whole(Box<Recording>),
-    Stopped(Reason),
 }
 
 fn judged_as<'a>(

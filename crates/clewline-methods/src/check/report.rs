@@ -11,8 +11,8 @@ use clewline_report::render::{
     text::{self, Style},
 };
 
-use super::{displacement, outcome::Report};
-use crate::relaxed::{QuasiEvidence, QuasiReading};
+use super::outcome::Report;
+use crate::relaxed::{self, QuasiEvidence, QuasiReading};
 
 impl Report<'_> {
     /// The verdict, with its evidence.
@@ -119,7 +119,7 @@ impl Present for Report<'_> {
 
     fn headline(&self) -> String {
         match self.displaced() {
-            Some(evidence) => displacement::headline(self, evidence),
+            Some(evidence) => relaxed::headline(&self.name, &self.spec, self.verdict(), evidence),
             None => text::headline(&self.judged()),
         }
     }
@@ -128,7 +128,7 @@ impl Present for Report<'_> {
         let mut blocks: Vec<Block> = self.about_factors().collect();
         match self.displaced() {
             Some(evidence) if style.witness == WitnessShown::Whole => {
-                blocks.extend(displacement::orders(self, evidence))
+                blocks.extend(relaxed::orders(self.case(), evidence))
             }
             Some(_) => (),
             None => blocks.extend(text::sentences(&self.judged(), style)),

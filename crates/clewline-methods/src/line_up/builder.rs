@@ -7,11 +7,13 @@ use clewline_explore::{
     TaskId,
     schedulers::{self, bounded::PREEMPTIONS, pct::DEPTH},
 };
+use clewline_matrix::{
+    Component, Explorable, Matrix, SpecifiedSubject, TestProgram, calls,
+    plan::{Entry, Plan},
+};
 use clewline_report::Regressions;
-use clewline_threads::matrix::{Matrix, calls};
-use clewline_threads::plan::{Entry, Plan};
 use clewline_threads::{
-    Component, Explorable, SpecifiedSubject, Subject, TestProgram,
+    Subject,
     control::{Calls, Limits, MemoryModel},
 };
 
@@ -22,7 +24,6 @@ use super::{
     finding::Verdict,
     options::{Options, Reference, scheduler},
     outcome::Outcome,
-    quasi_query::{Matrices, QuasiQuery},
     replay,
     sample::check_all,
     shrink::shrink,
@@ -30,7 +31,7 @@ use super::{
 use crate::{
     environment::this_test,
     error::{Error, ErrorKind},
-    relaxed::{Quasi, Roles},
+    relaxed::{Matrices, Quasi, QuasiQuery, Roles},
 };
 
 /// A test under construction: every interleaving of a few calls, and no specification.
@@ -594,7 +595,7 @@ impl<E: Explorable> LineUp<E> {
         let ends = self.plan.initial.iter().chain(&self.plan.last);
         let calls: Vec<String> = entries.chain(by_hand).chain(ends).cloned().collect();
         let asking = QuasiQuery { quasi, spec: spec.as_deref(), calls: &calls, matrices: self.matrices };
-        asking.ask(&mut self.options)
+        self.options.ask(&asking)
     }
 
     /// A random matrix, completed to be well formed. A subject that does not know every call of its
@@ -622,7 +623,7 @@ impl<E: Explorable> LineUp<E> {
             return wrong("no calls are given: add `.call(..)` or `#[op]` methods".to_owned());
         }
         if let Some(unknown) = self.plan.unknown_method(&self.options.may_fail, &self.subject.invocations()) {
-            return wrong(unknown);
+            return wrong(format!("what may fail: {unknown}"));
         }
         if self.plan.columns == 0 || self.plan.rows == 0 || most < self.plan.columns.max(widest) {
             return wrong(format!("expected 1 to {most} threads, each with an operation"));

@@ -1,8 +1,7 @@
 //! Calls as a builder takes them: as text, or as values of the specification's type.
 
 use clewline_core::Specification;
-use clewline_threads::SpecifiedSubject;
-use clewline_threads::matrix::{BadMatrix, Matrix, calls, split_outside};
+use clewline_matrix::{BadMatrix, Matrix, SpecifiedSubject, calls, split_outside};
 
 /// Calls, as text or, of a subject with a specification, as values: `"push(1) pop"`,
 /// `[Call::Push(1), Call::Pop]`.

@@ -8,17 +8,16 @@ use std::{
 
 use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, judge, stuck};
 use clewline_core::{
-    History, MayFail, ObjectId, OperationId, Problem, ProcessId, RelaxedHistory, ResultId, Shown, Timed,
+    History, MayFail, MayFailHistory, ObjectId, OperationId, Problem, ProcessId, ResultId, Shown, Timed,
     Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
-use clewline_report::render::Cause;
-use clewline_threads::matrix::split_method;
-use clewline_threads::{
-    Explained, Explanation, Extent, Strategy, Survey, TestProgram, Visit, Visits,
-    control::{Operation, Outcome, Race},
-    orders, serializability,
+use clewline_matrix::{
+    Explained, Explanation, Extent, Strategy, Survey, TestProgram, Visit, Visits, orders, serializability,
+    split_method,
 };
+use clewline_report::render::Cause;
+use clewline_threads::control::{Operation, Outcome, Race};
 use rustc_hash::FxBuildHasher;
 
 use super::{
@@ -427,7 +426,7 @@ impl CandidateHistory<'_> {
                     (0..called.len()).map(|it| case.source(OperationId::from_index(it))).collect();
                 let has_failed = |it: OperationId| self.failed[called[sources[it.index()]]];
                 let case = match self.failed.contains(&true) {
-                    true => RelaxedHistory::relax_where(case, asked.may_fail, has_failed),
+                    true => MayFailHistory::of_where(case, asked.may_fail, has_failed),
                     false => case,
                 };
                 self.decide(|| case.problems())

@@ -7,7 +7,7 @@
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use clewline_check::ObservationSet;
-use clewline_threads::matrix::Matrix;
+use clewline_matrix::Matrix;
 
 use super::{
     options::{Options, Reference},

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use clewline_explore::{Access, SharedId};
+use clewline_matrix::Matrix;
 use clewline_report::render::{
     block::hanging,
     count,
     grid::{LINE_COLUMNS_MAX, aligned, interleaved},
     timeline::{self, Bar, Row},
 };
-use clewline_threads::matrix::Matrix;
 use clewline_threads::{
     control::{Holder, Moment, Pending, Place},
     is_standard, source_place,
@@ -217,33 +217,6 @@ impl ObjectNumbers {
     }
 }
 
-/// The name of an access, in a word or two.
-fn verb(access: Access) -> &'static str {
-    match access {
-        Access::Local => "goes on",
-        Access::Read => "load",
-        Access::Write => "store",
-        Access::Update => "update",
-        Access::Acquire => "lock",
-        Access::AcquireShared => "lock shared",
-        Access::TryAcquire => "try lock",
-        Access::TryAcquireShared => "try lock shared",
-        Access::Release => "unlock",
-        Access::Wait => "wait",
-        Access::Notify => "notify",
-        Access::Send => "send",
-        Access::Receive => "receive",
-        Access::Join => "join",
-        Access::Park => "park",
-        Access::Unpark => "unpark",
-        Access::Await => "await",
-        Access::Wake => "wake",
-        Access::Yield => "yield",
-        Access::Fence => "fence",
-        Access::Flush => "flush",
-    }
-}
-
 /// A line of the interleaving: step, thread, action, source place.
 pub(super) struct InterleavingLine {
     pub(super) step: Option<usize>,
@@ -347,13 +320,13 @@ fn lines(finding: &Finding, objects: &ObjectNumbers, files: &Files) -> Vec<Inter
             if detail.is_empty() { String::new() } else { format!(": {}", detail.replace("->", "→")) };
         let unlocked = match objects.name(moment.step.frees) {
             name if name.is_empty() => name,
-            name => format!(", {}{name}", verb(Access::Release)),
+            name => format!(", {}{name}", Access::Release.verb()),
         };
         let object = objects.name(moment.step.object);
         lines.push(InterleavingLine {
             step: Some(step),
             process,
-            action: format!("{}{object}{within}{detail}{unlocked}", verb(moment.step.access)),
+            action: format!("{}{object}{within}{detail}{unlocked}", moment.step.access.verb()),
             place: files.show(moment.place),
             operation: None,
             is_change: !matches!(moment.step.access, Access::Read | Access::Local),
@@ -543,7 +516,7 @@ fn awaited(finding: &Finding, pending: &Pending, threads: &Threads, objects: &Ob
             });
             format!("waiting to be woken{changed}")
         }
-        access => format!("waiting to {}{object}", verb(access)),
+        access => format!("waiting to {}{object}", access.verb()),
     }
 }
 

@@ -4,11 +4,8 @@
 use std::time::Duration;
 
 use clewline_explore::{Schedule, schedulers};
-use clewline_threads::{
-    control::MemoryModel,
-    matrix::{Matrix, calls, split_outside},
-    plan::Plan,
-};
+use clewline_matrix::{Matrix, calls, plan::Plan, split_outside};
+use clewline_threads::control::MemoryModel;
 
 use super::options::{Options, scheduler, scheduler_names};
 use crate::{
@@ -213,7 +210,7 @@ mod tests {
             assert_eq!(lifted.is_ok(), bound.may_be_none, "{}", bound.name);
         }
         let error = line_up().bound("fate", 1).without_environment().run().expect_err("no bound");
-        assert!(error.to_string().contains("no bound is called `fate`; there are preemptions"), "{error}");
+        assert!(error.to_string().contains("no bound is called `fate` (there are preemptions"), "{error}");
     }
 
     #[test]

@@ -7,11 +7,8 @@
 
 use clewline_check::looks_like_failure;
 use clewline_core::{CodecError, FailsWhen, MayFail, ResultId};
-use clewline_threads::{
-    Explorable, TestProgram,
-    control::{Calls, Operation, Outcome},
-    matrix::{Matrix, method},
-};
+use clewline_matrix::{Explorable, Matrix, TestProgram, method};
+use clewline_threads::control::{Calls, Operation, Outcome};
 
 use super::{
     options::Options,

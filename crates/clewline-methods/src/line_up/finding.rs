@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clewline_core::MayFail;
 use clewline_explore::{Coverage, Schedule};
+use clewline_matrix::Matrix;
 use clewline_threads::control::{HappensBefore, Leak, Moment, Operation, Panic, Pending, Race};
-use clewline_threads::matrix::Matrix;
 
 use crate::relaxed::FactorHistogram;
 use clewline_report::render::Cause;

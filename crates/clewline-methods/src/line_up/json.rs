@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
+use clewline_matrix::Matrix;
 use clewline_report::render::json::Object;
-use clewline_threads::matrix::Matrix;
 use clewline_threads::{control::Race, source_place};
 use serde_json::{Map, Value as Json, json};
 

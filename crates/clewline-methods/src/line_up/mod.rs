@@ -31,7 +31,6 @@ mod outcome;
 mod present;
 #[cfg(feature = "html")]
 mod publish;
-mod quasi_query;
 mod sample;
 mod serial;
 mod shrink;
@@ -45,11 +44,8 @@ use std::{
 
 use clewline_core::{CodecError, ResultId};
 use clewline_explore::{Coverage, Ending, Limit, Schedule, TaskId, schedulers::replay::Replay};
-use clewline_threads::{
-    Explorable, Strategy, TestProgram,
-    control::{self, FailureKind, Points},
-    why_cut,
-};
+use clewline_matrix::{Explorable, Strategy, TestProgram, why_cut};
+use clewline_threads::control::{self, FailureKind, Points};
 
 use self::{
     concurrent::{ConcurrentQuery, ConcurrentResult, Expected, ExplorationMode, explore_all},
@@ -66,9 +62,11 @@ pub use specified::Specified;
 
 pub use builder::{BuiltIn, LineUp};
 pub use call_list::{CallList, ColumnList};
+pub use clewline_matrix::{
+    Alphabet, BadMatrix, Matrix, calls,
+    plan::{Entry, Plan},
+};
 pub use clewline_report::render::Cause;
-pub use clewline_threads::matrix::{Alphabet, BadMatrix, Matrix, calls};
-pub use clewline_threads::plan::{Entry, Plan};
 pub use every::{Every, ShownResult};
 pub(crate) use finding::Verdict;
 pub use finding::{Checked, Finding, ObservedOperation, SerialHistory, Unserializable};
@@ -76,7 +74,6 @@ pub use observing::count_serial;
 pub use options::{Options, Reference, has_bound, scheduler};
 pub use outcome::Outcome;
 pub use present::{Presented, PresentedMatrix};
-pub use quasi_query::{Matrices, QuasiQuery};
 pub use sample::check_all;
 pub use shrink::shrink;
 
@@ -399,8 +396,7 @@ impl MatrixCheck<'_> {
     fn learn_failures(&mut self, right: &mut ExpectedBehaviour) -> Result<(), CodecError> {
         let ExpectedBehaviour::Observed(observed) = right else { return Ok(()) };
         let calls = self.program.operations().iter().enumerate();
-        let may_fail =
-            calls.filter(|it| self.options.may_fail.names(clewline_threads::matrix::method(&it.1.1)));
+        let may_fail = calls.filter(|it| self.options.may_fail.names(clewline_matrix::method(&it.1.1)));
         let candidates: Vec<usize> = may_fail.map(|it| it.0).collect();
         observed.without = self.observe_without(&candidates)?;
         Ok(())
@@ -426,7 +422,7 @@ impl MatrixCheck<'_> {
         let outcome = self.program.outcome();
         let is_usual = |at: usize, result: &str| match right {
             ExpectedBehaviour::Observed(observed) => {
-                let method = |at: usize| clewline_threads::matrix::method(&self.program.operations()[at].1);
+                let method = |at: usize| clewline_matrix::method(&self.program.operations()[at].1);
                 let is_other = |it: &(u32, ResultId)| {
                     method(it.0 as usize) == method(at) && self.texts[it.1.0] != result
                 };

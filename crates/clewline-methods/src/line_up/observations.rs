@@ -1,7 +1,7 @@
 //! Observations: the serial histories of a subject, kept so that phase 1 need not be repeated.
 
 use clewline_core::ResultId;
-use clewline_threads::matrix::Matrix;
+use clewline_matrix::Matrix;
 
 use super::{
     drawing::Threads,

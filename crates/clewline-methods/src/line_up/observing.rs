@@ -1,8 +1,7 @@
 //! The first phase alone, for observation files.
 
 use clewline_core::CodecError;
-use clewline_threads::Explorable;
-use clewline_threads::matrix::Matrix;
+use clewline_matrix::{Explorable, Matrix};
 
 use super::{
     finding::SerialHistory,

@@ -7,13 +7,14 @@ use clewline_explore::{
     Bound,
     schedulers::{self, Entry as SchedulerEntry, SCHEDULERS, Settings},
 };
-use clewline_threads::{
-    Explorable, Extent, Visits,
-    control::{Limits, Memory},
-};
+use clewline_matrix::{Explorable, Extent, Visits};
+use clewline_threads::control::{Limits, Memory};
 
 use super::observations::Observations;
-use crate::relaxed::Judging;
+use crate::{
+    error::Error,
+    relaxed::{Judging, QuasiQuery, Roles},
+};
 
 /// How a matrix is checked.
 #[derive(Clone, Debug)]
@@ -101,6 +102,25 @@ impl Options {
     /// The extent of the first phase.
     pub(super) fn serial_extent(&self) -> Extent {
         Extent::all(self.executions_max, Visits::Ahead).within(self.time)
+    }
+
+    /// Sets how histories are judged, by quasi factors. Returns the roles that random matrices have
+    /// to balance, if any.
+    ///
+    /// The reference follows from the specification, which is relaxed in the relaxed reading, or is
+    /// the golden implementation that there is already.
+    ///
+    /// # Errors
+    ///
+    /// If there is neither, if a method with a factor is not called, or if there is no such
+    /// reading.
+    pub fn ask(&mut self, query: &QuasiQuery<'_>) -> Result<Option<Roles>, Error> {
+        let asked = query.judging(matches!(self.against, Reference::Golden(_)))?;
+        if let Some(name) = asked.against {
+            self.against = Reference::Named(name);
+        }
+        self.judging = asked.judging;
+        Ok(asked.roles)
     }
 
     /// The first bound of the scheduler that is not lifted, with its value.

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
+use clewline_matrix::Matrix;
 use clewline_report::render::{
     Cause, Present,
     block::{Block, Fact},
     present,
     text::{Style, shell_word},
 };
-use clewline_threads::matrix::Matrix;
 
 use super::{
     environment::{self, ReplayToken},

@@ -1,11 +1,11 @@
 //! Results of matrices, presented.
 
+use clewline_matrix::Matrix;
 use clewline_report::render::{
     Cause, Present,
     block::{Block, Fact},
     text::Style,
 };
-use clewline_threads::matrix::Matrix;
 
 use super::{
     drawing::InterleavingDetail,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use clewline_core::OperationId;
+use clewline_matrix::Matrix;
 use clewline_report::render::{
     Cause, Present, Publish, WitnessShown,
     block::Fact,
@@ -13,7 +14,6 @@ use clewline_report::render::{
     svg::{self, Ground, Picture},
     timeline::{Bar, Row},
 };
-use clewline_threads::matrix::Matrix;
 
 use super::{
     drawing::{Interleaving, InterleavingDetail, InterleavingLine, Threads, blocked_besides, buffers, label},

@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 
 use clewline_core::{CodecError, is_interrupted, parallel};
-use clewline_threads::Explorable;
-use clewline_threads::matrix::Matrix;
+use clewline_matrix::{Explorable, Matrix};
 
 use super::{check, finding::Checked, options::Options};
 

@@ -5,7 +5,8 @@ use std::{collections::HashMap, ops::ControlFlow};
 use clewline_check::{ObservationSet, SerialHistory};
 use clewline_core::{Interner, ResultId};
 use clewline_explore::{Coverage, Diverged, Ending, Limit, Schedule};
-use clewline_threads::{Extent, Strategy, Survey, TestProgram, control::Outcome, why_cut};
+use clewline_matrix::{Extent, Strategy, Survey, TestProgram, why_cut};
+use clewline_threads::control::Outcome;
 use rustc_hash::FxBuildHasher;
 
 /// Results as text, numbered across test programs: a golden implementation and the subject may

@@ -4,9 +4,8 @@ use std::time::Instant;
 
 use clewline_core::{CodecError, is_interrupted};
 use clewline_explore::schedulers::bounded;
+use clewline_matrix::{Explorable, Matrix};
 use clewline_report::render::Cause;
-use clewline_threads::Explorable;
-use clewline_threads::matrix::Matrix;
 
 use super::{check, finding::Checked, options::Options};
 use crate::relaxed::{Judging, WellFormed};

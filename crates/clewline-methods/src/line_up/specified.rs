@@ -6,8 +6,8 @@ use clewline_core::{
     CodecError, ErasedHistory, ErasedSpec, History, Names, ObjectId, OperationId, ProcessId, RawCall,
     Recording, ResultId, Timed, Value, Values, read_label,
 };
-use clewline_threads::matrix::method;
-use clewline_threads::{TestProgram, control::Outcome};
+use clewline_matrix::{TestProgram, method};
+use clewline_threads::control::Outcome;
 
 use crate::relaxed::{Roles, drained, elements_left};
 

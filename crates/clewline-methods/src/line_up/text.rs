@@ -5,13 +5,13 @@
 use std::time::Duration;
 
 use clewline_explore::{Coverage, Limit};
+use clewline_matrix::Matrix;
 use clewline_report::render::{
     Cause,
     block::{Block, Fact, hanging},
     count, grouped,
     text::{Style, duration, holds_if, with_article},
 };
-use clewline_threads::matrix::Matrix;
 use clewline_threads::{
     control::{CellAccess, MemoryModel, Race, RacingAccess, Remedy, RemedyKind},
     source_place,

@@ -8,7 +8,7 @@
 //! holds also holds with it, and a violation is one that no later operation can explain.
 
 use clewline_core::{Datum, History, ObjectId, ProcessId, RawCall, Recording, Timed, Value};
-use clewline_threads::well_formed::Roles;
+use clewline_matrix::well_formed::Roles;
 
 /// The same history with calls that remove the elements left inside.
 pub(crate) fn drained(mut recording: Recording, roles: &Roles) -> Recording {

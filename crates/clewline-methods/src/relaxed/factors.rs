@@ -3,6 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use clewline_check::relaxed::Relaxation;
+use clewline_core::NotFound;
 
 use crate::error::{Error, ErrorKind};
 
@@ -136,6 +137,12 @@ impl Factors {
 
 pub(crate) fn quasi_error(reason: String) -> Error {
     ErrorKind::Quasi(reason).into()
+}
+
+/// No method of these is called `class`.
+pub(super) fn unknown_class<N: Into<String>>(class: &str, methods: impl IntoIterator<Item = N>) -> Error {
+    let names = methods.into_iter().map(Into::into).chain([ALL.to_owned()]);
+    quasi_error(NotFound::new("operation", class, names).to_string())
 }
 
 #[cfg(test)]

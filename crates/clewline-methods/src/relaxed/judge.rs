@@ -12,7 +12,7 @@ use clewline_core::{
 
 use super::{
     evidence::QuasiEvidence,
-    factors::{ALL, quasi_error},
+    factors::{ALL, quasi_error, unknown_class},
     quasi::{Plan, Quasi, QuasiReading},
 };
 use crate::error::Error;
@@ -192,8 +192,7 @@ pub(crate) fn judge_program(
     let strange = classes.iter().find(|it| !is_known(&it.0));
     let has_class = |method: &String| classes.iter().any(|it| it.0 == *method);
     if let Some((class, _)) = strange.filter(|_| !methods.iter().all(has_class)) {
-        let known: Vec<String> = methods.iter().map(|it| format!("`{it}`")).collect();
-        return Err(quasi_error(format!("no operation is called `{class}`, but {}", known.join(", "))));
+        return Err(unknown_class(class, methods));
     }
     Ok(judge_places(problems, quasi, options))
 }

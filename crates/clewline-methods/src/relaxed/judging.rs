@@ -6,7 +6,7 @@ use clewline_check::relaxed::{LeastFactor, Quasi as Displaced, displaced, least_
 use clewline_core::{Budget, Problem};
 use clewline_report::render::grouped;
 
-use clewline_threads::well_formed::Roles;
+use clewline_matrix::well_formed::Roles;
 
 use super::{judge::relaxation, quasi::Quasi};
 

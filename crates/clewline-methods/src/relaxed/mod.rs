@@ -31,17 +31,22 @@ mod evidence;
 mod factors;
 mod judge;
 mod judging;
+mod orders;
 mod quasi;
+mod query;
+mod request;
 
-pub use clewline_threads::well_formed::{IllFormed, Roles};
+pub use clewline_matrix::well_formed::{IllFormed, Roles};
 pub use factors::{Factor, Factors};
 pub use judge::relaxation;
 pub use judging::{FactorHistogram, Judging, MATRIX_HISTORY_CONFIGURATIONS_MAX, WellFormed};
 pub use quasi::{Quasi, QuasiReading};
+pub use query::{Matrices, QuasiQuery};
 
 pub(crate) use drain::{drained, elements_left};
 pub(crate) use evidence::QuasiEvidence;
-pub(crate) use factors::{ALL, quasi_error};
-pub(crate) use judge::{JudgedRecording as Judged, judge_program, judge_recording};
+pub(crate) use judge::{JudgedRecording, judge_program, judge_recording};
 pub(crate) use judging::{RelaxedVerdict, distribution, judge_displaced};
+pub(crate) use orders::{headline, orders};
 pub(crate) use quasi::Plan;
+pub(crate) use request::QuasiRequest;

@@ -11,7 +11,7 @@
 
 use std::{fmt, str::FromStr};
 
-use super::factors::{ALL, Factor, Factors, quasi_error};
+use super::factors::{ALL, Factor, Factors, quasi_error, unknown_class};
 use crate::error::Error;
 
 /// Which operations may be out of order, and how far: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
@@ -159,11 +159,7 @@ impl Quasi {
         if let Some(entry) = clewline_specs::entry(specification) {
             let is_known = |class: &str| class == ALL || entry.methods().any(|it| it == class);
             if let Some((class, _)) = self.factors.classes().iter().find(|it| !is_known(&it.0)) {
-                let methods: Vec<String> = entry.methods().map(|it| format!("`{it}`")).collect();
-                let (name, methods) = (entry.name, methods.join(", "));
-                return Err(quasi_error(format!(
-                    "`{name}` has no method `{class}`, but {methods}, and `all`"
-                )));
+                return Err(unknown_class(class, entry.methods()));
             }
         }
         match (self.reading, self.relaxed(specification)) {

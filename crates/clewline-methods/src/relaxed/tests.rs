@@ -50,7 +50,7 @@ fn invalid_factors_are_errors() {
         "`all` is a class of all operations, and leaves none for another",
     );
     check_plan("enq=?,deq=?", None, "queue", "one factor at most can be asked for with `?`");
-    check_plan("pop=1", None, "queue", "`queue` has no method `pop`, but `enq`, `deq`, `peek`, and `all`");
+    check_plan("pop=1", None, "queue", "no operation is called `pop` (there are enq, deq, peek, all)");
     check_plan(
         "inc=1",
         relaxed,

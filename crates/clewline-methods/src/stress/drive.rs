@@ -13,26 +13,27 @@ use std::{
 };
 
 use clewline_check::{
-    Options, Stuck,
+    Judgement, Options, Stuck, judge_history,
     limits::{available_memory, with_process_memory},
+    stuck,
 };
 use clewline_core::{
-    Budget, GeneratorConfig, Random, Reason, RelaxedHistory, Value, Verdict, is_interrupted,
+    Budget, ErasedHistory, GeneratorConfig, MayFailHistory, Random, Reason, Value, Verdict, is_interrupted,
 };
+use clewline_matrix::{Inputs, RunResult};
 use clewline_report::render::Source;
-use clewline_threads::{Ending, Inputs, Pinning, RunResult, ThreadActivity};
+use clewline_threads::{Ending, Pinning, ThreadActivity};
 
 use super::{
     outcome::{Finding, Outcome, RunFailure, Saved, Shrinking},
     plan::{Phase, Progress, Stress},
-    quasi::JudgedRun,
     role::thread_names,
     text::no_proof_of_deadlock,
 };
 use crate::{
     check::Report,
     error::Error,
-    relaxed::{FactorHistogram, QuasiEvidence},
+    relaxed::{FactorHistogram, JudgedRecording, QuasiEvidence},
 };
 
 /// Runs the test until there is a finding, the number of executions is reached, or time is up.
@@ -161,6 +162,14 @@ struct JudgePool<'s> {
     found: Mutex<StressStatistics>,
 }
 
+/// A run, its verdict, the specification used, and further evidence.
+struct DecidedRun {
+    spec: String,
+    case: Box<dyn ErasedHistory>,
+    judgement: Judgement,
+    evidence: Option<QuasiEvidence>,
+}
+
 #[derive(Default)]
 struct StressStatistics {
     finding: Option<Finding>,
@@ -215,23 +224,33 @@ impl<'s> JudgePool<'s> {
         });
     }
 
+    /// Judges a run by its specification, or by the quasi request.
+    fn decide(&self, case: Box<dyn ErasedHistory>, options: &Options) -> Result<DecidedRun, Reason> {
+        let Some(request) = &self.stress.quasi else {
+            let judgement = judge_history(&*case, options);
+            return Ok(DecidedRun { spec: self.stress.spec.clone(), case, judgement, evidence: None });
+        };
+        let (spec, judged) = request.judge(&self.stress.name, &*case, options)?;
+        let JudgedRecording { case, judgement, evidence } = judged;
+        Ok(DecidedRun { spec, case, judgement, evidence: Some(evidence) })
+    }
+
     fn judge(&self, run: u64, took: RunResult) {
         let begun = Instant::now();
         let RunResult { ending, returned, case, .. } = took;
         let options = options(self.stress, self.memory);
-        let mut case = RelaxedHistory::relax(case(), &self.stress.may_fail);
+        let mut case = MayFailHistory::of(case(), &self.stress.may_fail);
         let names = thread_names(&self.stress.workload.roles);
         if !names.is_empty() {
             case.name_processes(names.into_iter().map(Value::from).collect());
         }
-        let judged = self.stress.judge(case, &options);
+        let judged = self.decide(case, &options);
         self.runs.fetch_add(1, Ordering::Relaxed);
         self.operations.fetch_add(returned as u64, Ordering::Relaxed);
-        let (spec, judged) = match judged {
-            Ok(judged) => judged,
+        let DecidedRun { spec, case, judgement, evidence } = match judged {
+            Ok(decided) => decided,
             Err(reason) => return self.abandon(&reason),
         };
-        let JudgedRun { case, judgement, evidence } = judged;
         let failure = match (&judgement.verdict, ending) {
             (Verdict::Violated(_), ending) => RunFailure::NotLinearizable(ending),
             (_, Ending::Panicked(panics)) => RunFailure::Panicked(panics),
@@ -240,7 +259,11 @@ impl<'s> JudgePool<'s> {
             (verdict, Ending::Stuck(patience, standings, _)) => {
                 // If every operation has returned, the teardown of the subject hangs.
                 if case.spans().iter().any(|it| it.is_pending()) {
-                    match (&self.stress.stuck(&*case, &options), verdict) {
+                    let stuck = match &self.stress.quasi {
+                        Some(request) => request.stuck(&*case, &options),
+                        None => stuck(case.problems(), &options),
+                    };
+                    match (&stuck, verdict) {
                         (Stuck::Forbidden(_) | Stuck::OneForbidden(_), _) => (),
                         (Stuck::Unknown(reason), _) | (Stuck::Allowed, Verdict::Unknown(reason)) => {
                             return self.abandon(reason);

@@ -37,8 +37,6 @@ mod plan;
 mod present;
 #[cfg(feature = "html")]
 mod publish;
-mod quasi;
-mod quasi_request;
 mod recorded;
 mod role;
 mod save;
@@ -59,18 +57,18 @@ use clewline_core::erase_with;
 use clewline_core::{
     CallSampler, Codec, FailurePoint, MayFail, Specification, ValueDomain, Verdict, name_of_type,
 };
+use clewline_matrix::{ErasedSubject, SubjectFactory};
 use clewline_report::Regressions;
 use clewline_specs::{check_mix, resolve_failures};
-use clewline_threads::{Clock, ErasedSubject, Noise, Pinning, Settings, Subject, SubjectFactory};
+use clewline_threads::{Clock, Noise, Pinning, Settings, Subject};
 
 use crate::{
     environment::this_test,
     error::{Error, ErrorKind},
-    relaxed::{Quasi, QuasiReading},
+    relaxed::{Quasi, QuasiReading, QuasiRequest},
 };
 
 use plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Environment, Origin};
-use quasi_request::QuasiRequest;
 
 pub use clewline_report::render::Cause;
 pub use outcome::{Finding, Outcome, RunFailure, Saved, Shrinking};

@@ -6,8 +6,11 @@ use clewline_core::{ErasedHistory, FailurePoint, MayFail, OperationId, Reason, V
 use clewline_report::render::{Cause, present, text::Style, timeline::call_and_result};
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, StuckThread};
 
-use super::{plan::Workload, quasi_request::QuasiRequest};
-use crate::{check::Report, relaxed::FactorHistogram};
+use super::plan::Workload;
+use crate::{
+    check::Report,
+    relaxed::{FactorHistogram, QuasiRequest},
+};
 
 /// The outcome of a stress test. `Display` writes the report.
 #[must_use = "the verdict is in it: ask `holds`, or look at `finding`"]

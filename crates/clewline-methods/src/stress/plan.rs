@@ -4,12 +4,11 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clewline_check::Algorithm;
 use clewline_core::{MayFail, ValueDomain};
-use clewline_threads::{Clock, ErasedSubject, Noise, Pinning};
+use clewline_matrix::ErasedSubject;
+use clewline_threads::{Clock, Noise, Pinning};
 
-use super::{
-    quasi_request::QuasiRequest,
-    role::{ThreadRole, thread_names},
-};
+use super::role::{ThreadRole, thread_names};
+use crate::relaxed::QuasiRequest;
 
 /// A stress test under construction: real threads make random calls, and each run is checked.
 #[derive(Clone)]

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use clewline_threads::{Ending, RunResult, Session};
+use clewline_matrix::{RunResult, Session};
+use clewline_threads::Ending;
 
 use super::{drive::inputs, plan::Stress};
 use crate::error::Error;

@@ -17,9 +17,8 @@ use clewline_threads::{Ending, Noise, Panicked, Pinning, StuckThread};
 use super::{
     outcome::{Finding, Outcome, RunFailure, Saved, Shrinking, pending},
     plan::Workload,
-    quasi_request::QuasiRequest,
 };
-use crate::relaxed::{self, QuasiReading};
+use crate::relaxed::{self, QuasiReading, QuasiRequest};
 
 /// The text after the verdict's word.
 pub(super) fn headline(outcome: &Outcome) -> String {

@@ -10,8 +10,9 @@ use clewline::{
 use clewline_check::{Options as JudgeOptions, Stuck, judge, stuck};
 use clewline_core::{Random, Verdict};
 use clewline_explore::{Coverage, Ending};
+use clewline_matrix::{Extent, Strategy, TestProgram, Visits};
 use clewline_testing::pick;
-use clewline_threads::{Extent, Strategy, TestProgram, Visits, control::Limits};
+use clewline_threads::control::Limits;
 
 use crate::own::{
     Bag, BagCall, Flaw, LockedMailbox, Mailbox, MailboxCall, Moody, MoodyCall, TryQueue, TurnBag, put,
@@ -111,7 +112,7 @@ fn calls_are_given_as_values_or_as_their_labels() {
     expect(&as_text, Some(Cause::NotLinearizable));
     let unknown = bag(Flaw::None).matrix("Put { value: 3 }").run().unwrap_err().to_string();
     assert!(
-        unknown.contains("`Put { value: 3 }` is not among the calls, which are Put { value: 1 }, "),
+        unknown.contains("no operation is called `Put { value: 3 }`; did you mean `Put { value: 1 }`? (there are Put { value: 1 }, "),
         "{unknown}"
     );
 }

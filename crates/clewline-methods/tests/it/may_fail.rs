@@ -210,7 +210,7 @@ fn operations_that_nothing_orders_overlap() {
 fn mistakes_are_named() {
     let ring = || LineUp::new(|| Ring::new(Flaw::None)).call("deq", Ring::dequeue).without_environment();
     let error = ring().may_fail("pop=null".parse().unwrap()).run().unwrap_err().to_string();
-    assert_eq!(error, "`pop` may fail, but no call has this name: there are deq");
+    assert_eq!(error, "what may fail: no operation is called `pop` (there are deq)");
     let many = ring().matrix("deq deq deq deq deq deq deq deq deq deq deq deq deq");
     let error = many.may_fail("deq=None".parse().unwrap()).run().unwrap_err().to_string();
     assert!(error.starts_with("13 calls of the matrix may fail, and 12 can"), "{error}");

@@ -33,15 +33,11 @@ use std::{
 
 use clewline_core::{Recording, parallel};
 
-pub use self::{
-    follow::Follower,
-    line::{Kind, Row},
-};
-use self::{line::Scanner, row_builder::RowBuilder};
+use self::{follow::Follower, line::Scanner, row_builder::RowBuilder};
 #[cfg(feature = "files")]
 use crate::formats::{etcd, jepsen_json, otlp};
 use crate::{
-    Carries, Format, Objects, ReadError, ReadOptions, WriteError,
+    Carries, Follow, Format, Objects, ReadError, ReadOptions, WriteError,
     text::{
         blocks::Blocks,
         objects::{begins_with_object, for_each_object, is_object_a_line},
@@ -84,6 +80,10 @@ impl Format for JsonLines {
             Ok(()) => book.finish(),
             Err(error) => Err(ReadError { read: book.len(), ..error }),
         }
+    }
+
+    fn follow(&self) -> Option<Box<dyn Follow>> {
+        Some(Box::<Follower>::default())
     }
 
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {

@@ -28,7 +28,7 @@ pub mod porcupine_kv;
 
 use std::{fmt, io::Read, path::Path, str::FromStr};
 
-use clewline_core::{Names, ParseError, Recording, Table};
+use clewline_core::{Names, NotFound, Recording, Table};
 
 use crate::{
     Format, ReadError, ReadOptions,
@@ -120,16 +120,15 @@ pub enum InputFormat {
 }
 
 impl FromStr for InputFormat {
-    type Err = ParseError;
+    type Err = NotFound;
 
     /// `auto`, or the name of a format.
-    fn from_str(name: &str) -> Result<InputFormat, ParseError> {
+    fn from_str(name: &str) -> Result<InputFormat, NotFound> {
         if name == "auto" {
             return Ok(InputFormat::Detect);
         }
-        let names = || FORMATS.names().collect::<Vec<_>>().join(", ");
-        let unknown = || ParseError::new(format!("one of the formats auto, {}", names()), name);
-        find(name).map(InputFormat::Given).ok_or_else(unknown)
+        let names = std::iter::once("auto").chain(FORMATS.names());
+        find(name).map(InputFormat::Given).ok_or_else(|| NotFound::new("format", name, names))
     }
 }
 

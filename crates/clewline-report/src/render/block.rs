@@ -12,6 +12,7 @@ use super::{
 /// A part of a report. In a text an empty line separates two of them, with the exceptions named
 /// below.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Block {
     /// A paragraph. In a text each part of it begins a line.
     Paragraph(Vec<String>),
@@ -41,6 +42,34 @@ impl Block {
     #[must_use]
     pub fn caption(text: impl Into<String>) -> Block {
         Block::Caption(text.into())
+    }
+
+    /// Its kind and its texts, from which [`of_kind`](Self::of_kind) makes the same again.
+    #[must_use]
+    pub fn kind(&self) -> (&'static str, &[String]) {
+        use std::slice::from_ref;
+        match self {
+            Block::Paragraph(parts) => ("paragraph", parts),
+            Block::Where(text) => ("where", from_ref(text)),
+            Block::List(items) => ("list", items),
+            Block::Lead(text) => ("lead", from_ref(text)),
+            Block::Caption(text) => ("caption", from_ref(text)),
+            Block::Drawing(lines) => ("drawing", lines),
+        }
+    }
+
+    /// The block of that kind with these texts; `None` if there is none.
+    #[must_use]
+    pub fn of_kind(kind: &str, mut texts: Vec<String>) -> Option<Block> {
+        Some(match kind {
+            "paragraph" => Block::Paragraph(texts),
+            "where" => Block::Where(texts.pop()?),
+            "list" => Block::List(texts),
+            "lead" => Block::Lead(texts.pop()?),
+            "caption" => Block::Caption(texts.pop()?),
+            "drawing" => Block::Drawing(texts),
+            _ => return None,
+        })
     }
 }
 

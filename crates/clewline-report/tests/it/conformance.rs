@@ -7,7 +7,7 @@ use clewline_core::{
     Values,
 };
 use clewline_report::{
-    Format, Objects, ReadOptions, WriteError,
+    Format, Objects, ReadOptions, Row, RowKind, WriteError,
     formats::{self, FORMATS},
 };
 
@@ -256,6 +256,43 @@ fn digest(format: &dyn Format, input: &[u8]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Where a format can be followed, that gives the calls that are read.
+#[test]
+fn what_is_followed_is_what_is_read() {
+    let mut followed = 0;
+    for &format in &FORMATS {
+        for (file, input) in seeds(format) {
+            let Some(mut follower) = format.follow() else { continue };
+            let Ok(recording) = format.read(&mut &*input, &options(false, 1)) else { continue };
+            let mut rows = Vec::new();
+            let taken = input.chunks(7).try_for_each(|it| follower.take(it, &mut |row| rows.push(*row)));
+            let finished = taken.and_then(|()| follower.finish(&mut |row| rows.push(*row)));
+            assert!(finished.is_ok(), "{}: {finished:?}", file.display());
+            if follower.crash().is_some() || follower.has_initial_state() {
+                continue;
+            }
+            let show = |values: &Values, all: [Value; 3]| all.map(|it| values.show(it)).join(" ");
+            let is_call = |it: &&Row| matches!(it.kind, RowKind::Operation(..) | RowKind::Call);
+            let mut found: Vec<String> = (rows.iter().filter(is_call))
+                .map(|it| {
+                    show(follower.values(), [follower.processes()[it.process as usize], it.method, it.arg])
+                })
+                .collect();
+            let Recording { history, values, names, .. } = &recording;
+            let mut read: Vec<String> = (history.operations())
+                .map(|it| show(values, [names.processes[it.process.index()], it.call.method, it.call.arg]))
+                .collect();
+            let failed = rows.iter().filter(|it| it.kind == RowKind::Fail).count();
+            found.sort();
+            read.sort();
+            assert_eq!(found.len() - failed, read.len(), "{}", file.display());
+            assert!(failed != 0 || found == read, "{}: {found:?}, read {read:?}", file.display());
+            followed += 1;
+        }
+    }
+    assert!(10 < followed, "{followed} seeds were followed");
 }
 
 #[test]

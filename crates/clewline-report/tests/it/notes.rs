@@ -1,7 +1,7 @@
 //! Notes on a history: moments and intervals, in JSON lines and by Jepsen's nemesis.
 
 use clewline_core::{Note, Random, Recording};
-use clewline_report::formats::jsonl::Follower;
+use clewline_report::formats;
 
 use crate::support::{check_error, format, options, read, show, write};
 
@@ -150,7 +150,7 @@ fn notes_are_the_same_for_any_number_of_threads() {
 
 #[test]
 fn a_stream_skips_notes() {
-    let mut follower = Follower::new();
+    let mut follower = formats::jsonl::ENTRY.follow().unwrap();
     let mut rows = 0;
     let text =
         "{\"note\": \"x\", \"time\": 3}\n{\"process\": 1, \"op\": \"a\", \"call\": 1, \"return\": 3}\n";

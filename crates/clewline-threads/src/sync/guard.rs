@@ -67,7 +67,7 @@ fn unwind<G>(lock: &(impl Exclusive + ?Sized), guard: &mut Option<G>, is_innocen
 macro_rules! exclusive {
     ($lock:ident) => {
         impl<T: ?Sized> crate::sync::guard::Exclusive for $lock<T> {
-            fn id(&self) -> &crate::sync::Identity {
+            fn id(&self) -> &crate::sync::identity::Identity {
                 &self.id
             }
 

@@ -10,12 +10,9 @@ use std::{
     os::unix::ffi::OsStringExt,
 };
 
-use clewline_core::CodecError;
-use clewline_threads::{
-    Explorable, TestProgram,
-    control::{Calls, FailureKind, Limits, Panic},
-    instrument,
-};
+use clewline_core::{CodecError, NotFound};
+use clewline_matrix::{Explorable, TestProgram, foreign_program};
+use clewline_threads::control::{Calls, FailureKind, Limits, Panic};
 
 use super::{
     call::call_with,
@@ -118,7 +115,7 @@ impl Explorable for Body {
     ) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| match it.as_str() {
             "main" => Ok(()),
-            other => Err(CodecError(format!("`{other}` cannot be called; what can be is main"))),
+            other => Err(CodecError::from(NotFound::new("operation", other, ["main"]))),
         })?;
         races::set_starts_alone(
             calls.columns.len() == 1 && calls.initial.is_empty() && calls.last.is_empty(),
@@ -141,7 +138,7 @@ impl Explorable for Body {
             }
             exit::end_program(control, main as *const () as usize + 1)
         };
-        Ok(isolate::wrap(instrument::program(
+        Ok(isolate::wrap(foreign_program(
             labels,
             calls,
             limits,

@@ -8,13 +8,12 @@ use std::{fs::File, io, os::fd::FromRawFd};
 
 use clewline_core::{ErasedHistory, Interner, ResultId};
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId};
+use clewline_matrix::{Extent, Strategy, Survey, TestProgram, Visit, survey};
 use clewline_remote::{
     Line, Message, ReceivedState, RemoteScheduler, StateDecoder, StateEncoder, put_state, serve_scheduler,
 };
-use clewline_threads::{
-    Extent, Strategy, Survey, TestProgram, Visit,
-    control::{FailureKind, Memory, Moment, Outcome, Panic, Pending, Place, Points, Unended},
-    survey,
+use clewline_threads::control::{
+    FailureKind, Memory, Moment, Outcome, Panic, Pending, Place, Points, Unended,
 };
 
 use super::{current_task::RuntimeCell, driver, exit, races, try_locks, unseen, watchdog};

@@ -6,8 +6,9 @@ use std::{
     process::Command,
 };
 
+use clewline_matrix::Explorable;
 use clewline_remote::{Line, Offer, RunOptions, ServedSubject, TimeLimit};
-use clewline_threads::{Explorable, instrument::set_resolver};
+use clewline_threads::instrument::set_resolver;
 
 use super::{
     current_task, driver, entry, exit, heap, isolate, modules, park, places, races, register, signals,

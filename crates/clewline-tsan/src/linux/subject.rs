@@ -2,12 +2,9 @@
 
 use std::ffi::c_long;
 
-use clewline_core::CodecError;
-use clewline_threads::{
-    Explorable, TestProgram,
-    control::{Calls, Limits},
-    instrument,
-};
+use clewline_core::{CodecError, NotFound};
+use clewline_matrix::{Explorable, TestProgram, foreign_program};
+use clewline_threads::control::{Calls, Limits};
 
 use super::{
     call::call_with,
@@ -75,10 +72,8 @@ impl Subject {
             None => (label.trim(), ""),
         };
         let found = self.operations.iter().find(|it| it.name == name);
-        let operation = found.ok_or_else(|| {
-            let known: Vec<&str> = self.operations.iter().map(|it| it.name.as_str()).collect();
-            CodecError(format!("`{label}` cannot be called; what can be is {}", known.join(", ")))
-        })?;
+        let names = self.operations.iter().map(|it| it.name.as_str());
+        let operation = found.ok_or_else(|| NotFound::new("operation", name, names))?;
         let given: Vec<&str> = if given.is_empty() { Vec::new() } else { given.split(',').collect() };
         if given.len() != operation.arguments {
             let example = invocation(name, &EXAMPLE_ARGUMENTS[..operation.arguments]);
@@ -142,6 +137,6 @@ impl Explorable for Subject {
             current_task::control().into_iter().for_each(calls_out::settle);
             result as i64
         };
-        Ok(isolate::wrap(instrument::program(labels, calls, limits, &ForeignCode, make, call, show)))
+        Ok(isolate::wrap(foreign_program(labels, calls, limits, &ForeignCode, make, call, show)))
     }
 }

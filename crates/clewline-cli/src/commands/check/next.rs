@@ -6,7 +6,7 @@ use clewline_core::{Criterion, Reason, Verdict};
 use clewline_report::render::text::shell_word as quoted;
 
 use super::args::Args;
-use crate::commands::{output::DASH, units};
+use crate::commands::{output::DASH, quasi, units};
 
 /// Commands that show more about `file`, best first.
 pub(super) fn commands(args: &Args, file: &Path, verdict: &Verdict) -> Vec<String> {
@@ -84,12 +84,7 @@ struct RepeatedOptions {
 fn command(args: &Args, file: &Path, given: RepeatedOptions) -> String {
     let mut command =
         format!("clewline check {} --spec {}", quoted(&file.display().to_string()), quoted(&args.spec));
-    if let Some(quasi) = &args.quasi {
-        command.push_str(&format!(" --quasi {}", quoted(quasi)));
-    }
-    if let Some(reading) = &args.reading {
-        command.push_str(&format!(" --reading {reading}"));
-    }
+    command.push_str(&quasi::typed(args.quasi.as_deref(), args.reading.as_deref()));
     if let Some(may_fail) = &args.may_fail {
         command.push_str(&format!(" --may-fail {}", quoted(&may_fail.to_string())));
     }

@@ -4,6 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clewline_core::{MayFail, ParseError};
 use clewline_explore::schedulers::SCHEDULERS;
+use clewline_methods::relaxed::Matrices;
 use clewline_threads::control::MemoryModel;
 
 use crate::commands::{
@@ -229,6 +230,11 @@ pub(in crate::commands) struct Args {
 }
 
 impl Args {
+    /// Which matrices are allowed in the displacement reading.
+    pub(super) fn matrices(&self) -> Matrices {
+        if self.ill_formed == "allow" { Matrices::Any } else { Matrices::WellFormed }
+    }
+
     /// Refuses to write a file that is read: one of `inputs`, or of these arguments.
     pub(in crate::commands) fn check_outputs(&self, inputs: &[PathBuf]) -> Result<(), Failure> {
         let own = self.observations.iter().chain(&self.violation).map(PathBuf::as_path);

@@ -209,9 +209,9 @@ pub(super) fn violation(subject: &str, matrix: &Matrix, finding: &Finding) -> St
 
 #[cfg(test)]
 mod tests {
+    use clewline_matrix::Component;
     use clewline_report::{ReadOptions, formats};
     use clewline_threads::{
-        Component,
         sync::atomic::{AtomicU32, Ordering::SeqCst},
         thread,
     };

@@ -7,8 +7,9 @@ use clewline_explore::{
     Bound, Limit,
     schedulers::{self, SCHEDULERS},
 };
-use clewline_methods::line_up::{
-    Checked, Entry, Finding, Matrix, Options, Plan, Reference, calls, scheduler, text::Summary,
+use clewline_methods::{
+    line_up::{Checked, Entry, Finding, Matrix, Options, Plan, Reference, calls, scheduler, text::Summary},
+    relaxed::{Matrices, QuasiQuery, Roles},
 };
 use clewline_report::{ReadOptions, formats, render::text::shell_word};
 use clewline_specs as specs;
@@ -21,6 +22,7 @@ use super::{
 };
 use crate::commands::{
     journal::Journal,
+    quasi,
     status::Failure,
     units::{self, AtMost, Shrink},
 };
@@ -310,6 +312,26 @@ fn beyond_limit(
     }
 }
 
+/// Applies `--quasi` to the options. Returns which calls insert and which remove, if generated
+/// matrices must have equal numbers of both.
+pub(super) fn ask_quasi(
+    args: &Args,
+    subject: &Subject,
+    options: &mut Options,
+) -> Result<Option<Roles>, Failure> {
+    let Some(quasi) = quasi::parse(args.quasi.as_deref(), args.reading.as_deref())? else { return Ok(None) };
+    let spec = if args.spec == "serial" { subject.spec() } else { Some(args.spec.as_str()) };
+    let given = [&args.initial, &args.final_calls].into_iter().chain(&args.calls).chain(&args.sequence);
+    let columns = args.matrix.iter().flat_map(|it| it.split('|'));
+    let written = given.map(String::as_str).chain(columns);
+    // Text that is not a call is reported elsewhere.
+    let mut called: Vec<String> =
+        written.flat_map(|it| calls(&it.replace(',', " ")).unwrap_or_default()).collect();
+    called.extend(subject.invocations());
+    let query = QuasiQuery { quasi: &quasi, spec, calls: &called, matrices: args.matrices() };
+    quasi::ask(&query, args.golden.as_deref(), options)
+}
+
 /// The command, with the flags that select the reference.
 fn with_reference(args: &Args, subject: &Subject) -> String {
     let mut command = subject.command(&args.subject);
@@ -326,7 +348,10 @@ fn with_reference(args: &Args, subject: &Subject) -> String {
     if let Some(may_fail) = &args.may_fail {
         add("may-fail", &may_fail.to_string());
     }
-    command.push_str(&args.quasi_flags());
+    command.push_str(&quasi::typed(args.quasi.as_deref(), args.reading.as_deref()));
+    if args.matrices() == Matrices::Any {
+        command.push_str(" --ill-formed allow");
+    }
     if args.memory_model.is_some_and(|it| subject.is_program() || it != MemoryModel::default()) {
         let model = args.memory_model.unwrap_or_default();
         command.push_str(&format!(" --memory-model {}", model.name()));

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use clewline_core::NotFound;
 #[cfg(feature = "lab")]
 use clewline_lab::{FoundExplorable, find_explorable};
+use clewline_matrix::{Explorable, method};
 use clewline_methods::line_up::Matrix;
 use clewline_report::render::text::shell_word;
-use clewline_threads::{Explorable, matrix::method};
 
 use crate::commands::{
     registered::{NotSeen, Registered},
@@ -167,7 +168,10 @@ fn role(text: &str, known: &[String]) -> Result<(String, Vec<String>), Failure> 
     })?;
     let calls: Vec<String> = calls.split(',').map(|it| it.trim().to_owned()).collect();
     match calls.iter().find(|it| !known.iter().any(|known| method(known) == it.as_str())) {
-        Some(unknown) => Err(error(format!("no operation is called `{unknown}`"))),
+        Some(unknown) => {
+            let names = known.iter().map(|it| method(it));
+            Err(error(NotFound::new("operation", unknown, names).to_string()))
+        }
         None => Ok((name.trim().to_owned(), calls)),
     }
 }

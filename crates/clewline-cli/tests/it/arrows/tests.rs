@@ -87,6 +87,24 @@ fn a_table_uses_its_entries() {
 }
 
 #[test]
+fn paths_in_macros_are_seen() {
+    let lib = ("lib.rs", "mod a; mod b; mod c;");
+    let (b, c) = (("b.rs", "pub struct B; pub fn b() {}"), ("c.rs", "pub struct C;"));
+    let expect = |text: &str, expected: &[&str]| {
+        assert_eq!(arrows(&[lib, ("a.rs", text), b, c]), expected, "{text}");
+    };
+    // What an item is made of.
+    expect("thread_local! { static A: Option<crate::b::B> = const { None }; }", &["a -> b"]);
+    expect("items! { use crate::{b::B, c::C}; fn a(_: B) {} }", &["a -> b", "a -> c"]);
+    expect("fn a() { assert!(super::b::b() == $x); }", &["a -> b"]);
+    // What a definition names from the root, wherever it is called.
+    expect("macro_rules! m { ($x:ident) => { $crate::b::b($x) }; }", &["a -> b"]);
+    expect("macro_rules! m { () => { use $crate::{b::B as X, c::*}; }; }", &["a -> b", "a -> c"]);
+    expect("macro_rules! m { ($x:ident) => { crate::c::C::$x() }; }", &["a -> c"]);
+    expect("macro_rules! m { ($x:ident) => { $x::b::B; super::b::b(); b::B }; }", &[]);
+}
+
+#[test]
 fn an_exported_macro_is_where_it_is_written() {
     let macros = "#[macro_export]\nmacro_rules! list { ($($a:ident),*) => { $($a::ENTRY),* }; }";
     let files =
@@ -192,7 +210,7 @@ fn names_that_modules_around_pass_on_are_found() {
         ("lib.rs", "mod a; mod room; pub use a::A; pub use room::Inside; pub use clewline_core::Verdict;"),
         ("a.rs", "pub struct A;\nuse crate::{A as Same, Inside, Verdict};\nuse crate::room::Inside as Fine;"),
         ("room/mod.rs", "mod inside; mod other; pub use inside::Inside;"),
-        ("room/inside.rs", "pub struct Inside;"),
+        ("room/inside.rs", "pub struct Inside;\nmacro_rules! m { () => { $crate::Inside }; }"),
         ("room/other.rs", "use super::Inside;\nuse super::inside::Inside as Fine;"),
     ];
     let found = detours(&tree(&files));

@@ -1,26 +1,28 @@
 //! The words of a source file, without comments, texts and what only tests compile.
 
+use std::collections::BTreeSet;
+
 /// One word or sign, and the line that it stands on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) text: String,
-    pub(super) line: usize,
+pub(crate) struct Token {
+    pub(crate) text: String,
+    pub(crate) line: usize,
 }
 
 impl Token {
-    pub(super) fn is(&self, text: &str) -> bool {
+    pub(crate) fn is(&self, text: &str) -> bool {
         self.text == text
     }
 
     /// Whether it is an identifier or a keyword.
-    pub(super) fn is_word(&self) -> bool {
+    pub(crate) fn is_word(&self) -> bool {
         self.text.starts_with(|it: char| it.is_alphabetic() || it == '_')
     }
 }
 
 /// The tokens of `text`: words, `::`, and every other sign by itself. Comments, literals and
 /// lifetimes are left out.
-pub(super) fn tokens(text: &str) -> Vec<Token> {
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let text: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
     let mut line = 1;
@@ -90,47 +92,69 @@ fn quoted(text: &[char], mut at: usize, quote: char) -> usize {
     text.len().min(at + 1)
 }
 
-/// Leaves out attributes, and each item that is there for tests alone. The second list names the
-/// modules that were declared among these.
-pub(super) fn without_tests(tokens: &[Token]) -> (Vec<Token>, Vec<String>) {
-    let mut kept = Vec::new();
-    let mut modules = Vec::new();
+/// A file without what is there for tests alone.
+#[derive(Debug, Default)]
+pub(crate) struct Product {
+    /// Its tokens, without attributes.
+    pub(crate) tokens: Vec<Token>,
+    /// The modules that were declared for tests.
+    pub(crate) test_modules: Vec<String>,
+    /// The lines of the items for tests.
+    pub(crate) test_lines: BTreeSet<usize>,
+}
+
+/// Leaves out attributes, and each item that is there for tests alone. What a macro is called with
+/// is not an item yet, so nothing of it is left out.
+pub(crate) fn without_tests(tokens: &[Token]) -> Product {
+    let mut product = Product::default();
     let mut at = 0;
     while at < tokens.len() {
         if !tokens[at].is("#") {
-            kept.push(tokens[at].clone());
-            at += 1;
+            let end = if is_macro_call(tokens, at) { group_end(tokens, at + 1) } else { at + 1 };
+            product.tokens.extend_from_slice(&tokens[at..end]);
+            at = end;
             continue;
         }
-        let (end, mut is_for_tests) = attribute(tokens, at);
+        let begin = at;
+        let (end, is_for_tests) = attribute(tokens, at);
         at = end;
-        while is_for_tests && at < tokens.len() {
-            if tokens[at].is("#") {
-                at = attribute(tokens, at).0;
-                continue;
-            }
-            let end = item_end(tokens, at);
-            let declared = tokens[at..end].iter().position(|it| it.is("mod"));
-            modules.extend(declared.map(|it| tokens[at + it + 1].text.clone()));
-            at = end;
-            is_for_tests = false;
+        if !is_for_tests {
+            continue;
         }
+        while tokens.get(at).is_some_and(|it| it.is("#")) {
+            at = attribute(tokens, at).0;
+        }
+        let end = item_end(tokens, at);
+        let declared = tokens[at..end].iter().position(|it| it.is("mod"));
+        product.test_modules.extend(declared.map(|it| tokens[at + it + 1].text.clone()));
+        let last = tokens[..end].last().map_or(0, |it| it.line);
+        product.test_lines.extend(tokens[begin].line..=last);
+        at = end;
     }
-    (kept, modules)
+    product
 }
 
-/// Behind the attribute that starts at `at`, and whether it says `cfg(test)`.
+/// Whether the `!` at `at` calls a macro.
+fn is_macro_call(tokens: &[Token], at: usize) -> bool {
+    let is_open = |it: &Token| ["(", "[", "{"].iter().any(|open| it.is(open));
+    tokens[at].is("!") && 0 < at && tokens[at - 1].is_word() && tokens.get(at + 1).is_some_and(is_open)
+}
+
+/// Behind the attribute that starts at `at`, and whether it says `cfg(test)`, alone or first of
+/// `all`.
 fn attribute(tokens: &[Token], at: usize) -> (usize, bool) {
     let Some(open) = (at..tokens.len().min(at + 3)).find(|it| tokens[*it].is("[")) else {
         return (at + 1, false);
     };
     let end = group_end(tokens, open);
-    let says = ["[", "cfg", "(", "test", ")", "]"];
-    (end, tokens[open..end].iter().map(|it| it.text.as_str()).eq(says))
+    let says = |words: &[&str]| {
+        tokens[open + 1..end].iter().map(|it| it.text.as_str()).zip(words).all(|it| it.0 == *it.1)
+    };
+    (end, says(&["cfg", "(", "test", ")"]) || says(&["cfg", "(", "all", "(", "test"]))
 }
 
 /// Behind the bracket that closes the one at `open`.
-pub(super) fn group_end(tokens: &[Token], open: usize) -> usize {
+pub(crate) fn group_end(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.text.as_str() {

@@ -46,6 +46,8 @@ struct Mention {
     module: String,
     line: usize,
     segments: Vec<String>,
+    /// Whether it is in a macro for other crates, which see only what the root passes on.
+    is_foreign: bool,
 }
 
 /// A crate's modules without those for tests, by their paths.
@@ -76,9 +78,9 @@ impl Tree {
         let mut bodies = Vec::new();
         for (path, text) in files {
             let Some(module) = path.strip_prefix(src).and_then(module_of) else { continue };
-            let (tokens, tests) = without_tests(&tokens(text));
-            for_tests.extend(tests.iter().map(|it| join(&module, it)));
-            bodies.push((path, module, tokens));
+            let product = without_tests(&tokens(text));
+            for_tests.extend(product.test_modules.iter().map(|it| join(&module, it)));
+            bodies.push((path, module, product.tokens));
         }
         let is_test = |module: &str| {
             let around = module.match_indices("::").map(|it| &module[..it.0]).chain([module]);
@@ -131,7 +133,7 @@ impl Tree {
             let imported = self.modules[&it.module].imported.get(&it.segments[0]);
             imported.is_none_or(|path| *path == it.segments)
         };
-        self.mentions.iter().filter(is_import).filter_map(detour).collect()
+        self.mentions.iter().filter(|it| !it.is_foreign).filter(is_import).filter_map(detour).collect()
     }
 
     fn file(&self, module: &str) -> String {
@@ -273,15 +275,13 @@ impl Reader<'_> {
                 self.define(at + 2);
                 let module = self.inside[0].0.clone();
                 self.tree.macros.insert(tokens[at + 2].text.clone(), module);
-                return group_end(tokens, at + 3);
+                return self.definition(at + 3);
             }
             _ if token.is_word() && self.is(at + 1, "!") && self.depth == self.open() => {
                 return self.table(at + 2);
             }
-            "$" => return at + 2,
-            _ if token.is_word() && self.is(at + 1, "::") && !(0 < at && self.is(at - 1, "::")) => {
-                return self.path(at);
-            }
+            "$" if !self.is(at + 1, "crate") => return at + 2,
+            _ if self.is_path(at) => return self.path(at),
             _ => {}
         }
         at + 1
@@ -318,21 +318,63 @@ impl Reader<'_> {
 
     fn mention(&mut self, line: usize, segments: Vec<String>) {
         let module = self.inside.last().expect("a file is a module").0.clone();
-        self.tree.mentions.push(Mention { module, line, segments });
+        self.tree.mentions.push(Mention { module, line, segments, is_foreign: false });
     }
 
-    /// Where a macro makes items of a list, it uses each module that the list names.
+    /// Where a macro makes items of a list, it uses each module that the list names, and what the
+    /// paths and imports in the list name.
     fn table(&mut self, open: usize) -> usize {
         let end = group_end(self.tokens, open);
-        for at in open..end {
+        let mut at = open;
+        while at < end {
             let name = self.tokens[at].text.clone();
             let child = join(&self.inside[0].0, &name);
             let is_alone = [",", "]", ")", "}"].iter().any(|it| self.is(at + 1, it));
             if is_alone && self.tree.modules.contains_key(&child) {
-                self.mention(self.tokens[at].line, vec!["self".to_owned(), name, "ENTRY".to_owned()]);
+                self.mention(self.tokens[at].line, vec!["self".to_owned(), name.clone(), "ENTRY".to_owned()]);
             }
+            at = match name.as_str() {
+                "use" if !self.is(at + 1, "<") => self.import(at),
+                _ if self.is_path(at) => self.path(at),
+                _ => at + 1,
+            };
         }
         end
+    }
+
+    /// Where a macro is defined, it uses what it names from the root of its crate, wherever it is
+    /// called: other paths depend on the place of the call.
+    fn definition(&mut self, open: usize) -> usize {
+        let end = group_end(self.tokens, open);
+        let mut at = open;
+        while at < end {
+            let is_import = self.is(at, "use") && (self.is(at + 1, "crate") || self.is(at + 1, "$"));
+            let start = if is_import { at + 1 } else { at };
+            let is_foreign = self.is(start, "$");
+            let start = start + usize::from(is_foreign);
+            if !self.is(start, "crate") || !self.is(start + 1, "::") {
+                at += 1;
+                continue;
+            }
+            let known = self.tree.mentions.len();
+            if is_import {
+                let mut names = Vec::new();
+                at = self.branch(start, &[], &mut names);
+                for (line, path, name) in names {
+                    let glob = (name == "*").then(|| "*".to_owned());
+                    self.mention(line, path.into_iter().chain(glob).collect());
+                }
+            } else {
+                at = self.path(start);
+            }
+            self.tree.mentions[known..].iter_mut().for_each(|it| it.is_foreign = is_foreign);
+        }
+        end
+    }
+
+    /// Whether a path starts at `at`.
+    fn is_path(&self, at: usize) -> bool {
+        self.tokens[at].is_word() && self.is(at + 1, "::") && !(0 < at && self.is(at - 1, "::"))
     }
 
     /// Enters the names that the `use` at `at` brings. One that is only passed on is no mention.

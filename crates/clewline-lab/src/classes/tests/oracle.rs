@@ -10,11 +10,9 @@ use clewline_explore::{
     Coverage, Ending, Scheduler, explore,
     schedulers::{bounded::Bounded, serial::Serial},
 };
+use clewline_matrix::{Explorable, TestProgram};
 use clewline_methods::line_up::Cause;
-use clewline_threads::{
-    Explorable, TestProgram,
-    control::{Calls, Limits, Operation},
-};
+use clewline_threads::control::{Calls, Limits, Operation};
 
 /// Operations in invocation order, with their results; the last one may be pending.
 type SerialHistory = Vec<(usize, Option<String>)>;

@@ -10,11 +10,7 @@ use clewline_core::{
     EmptyHistory, ErasedHistory, ErasedSpec, Names, ObjectId, ProcessId, RawCall, Recording, Value, Values,
     Verdict, Witness,
 };
-use clewline_report::{
-    ReadError,
-    formats::jsonl::{Follower, Kind, Row},
-    render::Stream,
-};
+use clewline_report::{Follow, ReadError, Row, RowKind, render::Stream};
 
 use super::window::{Load, Moment, Snapshot, StreamCounts, StreamViolation, Window, WindowOperation};
 use crate::{check::progress::Progress, error::Error};
@@ -53,13 +49,13 @@ pub enum LineOrder {
 /// Reads `input` to its end, or to the first violation.
 pub(crate) fn follow(
     object: &dyn ErasedSpec,
-    input: &mut dyn Read,
+    (input, follower): (&mut dyn Read, Box<dyn Follow>),
     options: Options,
     window: usize,
     order: LineOrder,
     progress: &dyn Fn(Progress<'_>),
 ) -> Result<StreamEnd, Error> {
-    let mut follow = StreamReader::new(object, Window::new(options, window), order);
+    let mut follow = StreamReader::new((object, follower), Window::new(options, window), order);
     let mut piece = vec![0; READ_BYTES];
     let mut bytes = 0;
     let mut judged = Instant::now();
@@ -103,7 +99,7 @@ pub(crate) fn follow(
 
 struct StreamReader<'a> {
     object: &'a dyn ErasedSpec,
-    follower: Follower,
+    follower: Box<dyn Follow>,
     window: Window<RawCall, Value>,
     processes: Processes,
     order: LineOrder,
@@ -137,10 +133,14 @@ enum LineResult {
 }
 
 impl<'a> StreamReader<'a> {
-    fn new(object: &'a dyn ErasedSpec, window: Window<RawCall, Value>, order: LineOrder) -> Self {
+    fn new(
+        (object, follower): (&'a dyn ErasedSpec, Box<dyn Follow>),
+        window: Window<RawCall, Value>,
+        order: LineOrder,
+    ) -> Self {
         StreamReader {
             object,
-            follower: Follower::new(),
+            follower,
             window,
             processes: Processes::default(),
             order,
@@ -196,8 +196,8 @@ impl<'a> StreamReader<'a> {
             return;
         }
         let lines = match row.kind {
-            Kind::Operation(..) => LineKind::Operations,
-            Kind::Call | Kind::Return | Kind::Fail | Kind::Info => LineKind::Events,
+            RowKind::Operation(..) => LineKind::Operations,
+            RowKind::Call | RowKind::Return | RowKind::Fail | RowKind::Info => LineKind::Events,
         };
         if self.lines != LineKind::Nothing && self.lines != lines {
             return self.refuse(row, "one file holds one kind of line: operations, or events");
@@ -205,10 +205,10 @@ impl<'a> StreamReader<'a> {
         self.lines = lines;
         let call = RawCall { method: row.method, arg: row.arg };
         let object = ObjectId(row.object);
-        let process = self.processes.get(row.process, &self.follower);
+        let process = self.processes.get(row.process, &*self.follower);
         let line = u32::try_from(row.line).unwrap_or(u32::MAX);
         match row.kind {
-            Kind::Operation(called, returned) => {
+            RowKind::Operation(called, returned) => {
                 if returned.is_some_and(|it| it < called) {
                     return self.refuse(row, "an operation returns before it is called");
                 }
@@ -231,16 +231,16 @@ impl<'a> StreamReader<'a> {
                     self.out_of_order = Some(row.line);
                 }
             }
-            Kind::Call if self.window.is_open(process) => {
+            RowKind::Call if self.window.is_open(process) => {
                 self.refuse(row, "a process calls while its previous operation is still open");
             }
-            Kind::Call => self.window.call(process, object, call, line, row.id),
+            RowKind::Call => self.window.call(process, object, call, line, row.id),
             _ if !self.window.is_open(process) => {
                 self.refuse(row, "an operation ends that was not open: its process has not called");
             }
-            Kind::Return => self.window.ret(process, row.ret, line),
-            Kind::Fail => self.window.fail(process, line),
-            Kind::Info => {
+            RowKind::Return => self.window.ret(process, row.ret, line),
+            RowKind::Fail => self.window.fail(process, line),
+            RowKind::Info => {
                 self.window.abandon(process);
                 self.processes.replace(row.process);
             }
@@ -272,7 +272,7 @@ impl<'a> StreamReader<'a> {
     }
 
     fn judge(&mut self, moment: Moment) -> Result<(), Error> {
-        let load = RawLoad { object: self.object, follower: &self.follower, processes: &self.processes };
+        let load = RawLoad { object: self.object, follower: &*self.follower, processes: &self.processes };
         self.stop = self.window.advance(&load, moment)?;
         Ok(())
     }
@@ -300,7 +300,7 @@ impl<'a> StreamReader<'a> {
             Verdict::Violated(_) => Some(self.window.last_line(*moment) as usize).filter(|&it| it != 0),
             Verdict::Holds(_) | Verdict::Unknown(_) => None,
         };
-        let load = RawLoad { object: self.object, follower: &self.follower, processes: &self.processes };
+        let load = RawLoad { object: self.object, follower: &*self.follower, processes: &self.processes };
         let case = load.load(self.window.snapshot(*moment)?)?;
         Ok(StreamEnd::Judged(case, Box::new(judgement.clone()), self.stream(line)))
     }
@@ -330,7 +330,7 @@ struct Processes {
 }
 
 impl Processes {
-    fn get(&mut self, number: u32, follower: &Follower) -> ProcessId {
+    fn get(&mut self, number: u32, follower: &dyn Follow) -> ProcessId {
         let at = number as usize;
         if self.current.len() <= at {
             self.current.resize(at + 1, None);
@@ -351,7 +351,7 @@ impl Processes {
 /// Reads raw operations as those of an object.
 struct RawLoad<'a> {
     object: &'a dyn ErasedSpec,
-    follower: &'a Follower,
+    follower: &'a dyn Follow,
     processes: &'a Processes,
 }
 
@@ -399,7 +399,9 @@ mod tests {
 
     fn followed(text: &str) -> StreamEnd {
         let queue = clewline_specs::find("queue").unwrap();
-        follow(&*queue, &mut text.as_bytes(), Options::default(), 10, LineOrder::Seen, &|_| ()).unwrap()
+        let follower = clewline_report::formats::jsonl::ENTRY.follow().unwrap();
+        follow(&*queue, (&mut text.as_bytes(), follower), Options::default(), 10, LineOrder::Seen, &|_| ())
+            .unwrap()
     }
 
     #[test]

@@ -2,21 +2,18 @@
 
 use clewline_core::{Value, Values};
 
-use super::{
-    line::{Row, Scanner},
-    note::NoteLine,
-};
+use super::{line::Scanner, note::NoteLine};
 use crate::{
-    ReadError,
+    Follow, ReadError, Row,
     text::{
         FORM_BYTES_MAX,
         objects::{ObjectCutter, is_object_a_line, without_mark},
     },
 };
 
-/// Reads a file, or a live stream, incrementally. It keeps the names, and no line.
+/// Reads JSON lines incrementally.
 #[derive(Debug, Default)]
-pub struct Follower {
+pub(super) struct Follower {
     scanner: Scanner,
     // The beginning of an incomplete line.
     rest: Vec<u8>,
@@ -40,32 +37,6 @@ enum Layout {
 }
 
 impl Follower {
-    /// Nothing has been read.
-    #[must_use]
-    pub fn new() -> Follower {
-        Follower::default()
-    }
-
-    /// Takes the next bytes, and passes on the rows of the lines that end in them.
-    ///
-    /// # Errors
-    ///
-    /// If a line is invalid; the rows before it have been passed on.
-    pub fn take(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
-        match &mut self.layout {
-            Layout::Unknown => {
-                self.rest.extend_from_slice(bytes);
-                self.begin(false, each)
-            }
-            Layout::Lines => self.take_lines(bytes, each),
-            Layout::Objects(cutter) => {
-                let outcome = cutter.take(bytes, &mut |it| self.scanner.object(it));
-                self.pass_on(each);
-                outcome
-            }
-        }
-    }
-
     /// Takes what has come, if that is enough to know the layout.
     fn begin(&mut self, is_whole: bool, each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
         let is_whole = is_whole || FORM_BYTES_MAX < self.rest.len();
@@ -98,22 +69,6 @@ impl Follower {
         Ok(())
     }
 
-    /// There are no more bytes: the last line may have no line end.
-    ///
-    /// # Errors
-    ///
-    /// If it is not one of a history.
-    pub fn finish(&mut self, each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
-        if matches!(self.layout, Layout::Unknown) {
-            self.begin(true, each)?;
-        }
-        if let Layout::Objects(cutter) = &self.layout {
-            return cutter.finish();
-        }
-        let line = std::mem::take(&mut self.rest);
-        self.scan(&line, each)
-    }
-
     fn scan(&mut self, block: &[u8], each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
         let outcome = self.scanner.block(block, self.lines + 1);
         self.lines += memchr::memchr_iter(b'\n', block).count();
@@ -128,35 +83,52 @@ impl Follower {
         // A stream keeps no notes: they say where in the whole history they stand.
         self.scanner.notes.clear();
     }
+}
 
-    /// Whether the input says in which state objects are at first.
-    #[must_use]
-    pub fn has_initial_state(&self) -> bool {
+impl Follow for Follower {
+    fn take(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
+        match &mut self.layout {
+            Layout::Unknown => {
+                self.rest.extend_from_slice(bytes);
+                self.begin(false, each)
+            }
+            Layout::Lines => self.take_lines(bytes, each),
+            Layout::Objects(cutter) => {
+                let outcome = cutter.take(bytes, &mut |it| self.scanner.object(it));
+                self.pass_on(each);
+                outcome
+            }
+        }
+    }
+
+    fn finish(&mut self, each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
+        if matches!(self.layout, Layout::Unknown) {
+            self.begin(true, each)?;
+        }
+        if let Layout::Objects(cutter) = &self.layout {
+            return cutter.finish();
+        }
+        let line = std::mem::take(&mut self.rest);
+        self.scan(&line, each)
+    }
+
+    fn has_initial_state(&self) -> bool {
         self.scanner.initial.is_some()
     }
 
-    /// The line of the first crash so far. A crash says which operations never return, so that
-    /// the rest cannot be read without it.
-    #[must_use]
-    pub fn crash(&self) -> Option<usize> {
+    fn crash(&self) -> Option<usize> {
         self.crash
     }
 
-    /// The values of the lines so far.
-    #[must_use]
-    pub fn values(&self) -> &Values {
+    fn values(&self) -> &Values {
         self.scanner.values()
     }
 
-    /// The names of processes, by number.
-    #[must_use]
-    pub fn processes(&self) -> &[Value] {
+    fn processes(&self) -> &[Value] {
         self.scanner.processes.names()
     }
 
-    /// The names of objects, by number.
-    #[must_use]
-    pub fn objects(&self) -> &[Value] {
+    fn objects(&self) -> &[Value] {
         self.scanner.objects.names()
     }
 }

@@ -6,7 +6,7 @@ use clewline_core::{Value, Values};
 
 use super::{field::Field, key_cache::KeyCache, note::NoteLine};
 use crate::{
-    ReadError,
+    ReadError, Row, RowKind,
     event_reader::Numbering,
     text::{
         Sink, TextError,
@@ -16,44 +16,6 @@ use crate::{
         shown_in_one_line,
     },
 };
-
-/// The kind of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// An operation: called then, and returned then if it has.
-    Operation(i64, Option<i64>),
-    /// The event that an operation is called.
-    Call,
-    /// That it returns.
-    Return,
-    /// That it had no effect.
-    Fail,
-    /// An operation of unknown outcome.
-    Info,
-}
-
-/// The contents of a line. Absent values are [`Value::ABSENT`].
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// Its number, from 1.
-    pub line: usize,
-    /// Its kind.
-    pub kind: Kind,
-    /// The number of the process, in the order of their names' first mention.
-    pub process: u32,
-    /// The number of the object, likewise; 0 for the end of an operation, which names none.
-    pub object: u32,
-    /// The operation's own id.
-    pub id: Value,
-    /// The method.
-    pub method: Value,
-    /// Its argument.
-    pub arg: Value,
-    /// Its result.
-    pub ret: Value,
-    /// When it took effect, relative to others: a hint.
-    pub order: Option<i64>,
-}
 
 /// Reads lines, and keeps the tables of their names.
 #[derive(Debug, Default)]
@@ -176,7 +138,7 @@ impl Scanner {
             LineError::Missing(expected) => missing(expected),
             LineError::Fault(fault) => fault,
         })?;
-        if fields.op.is_none() && matches!(kind, Kind::Operation(..) | Kind::Call) {
+        if fields.op.is_none() && matches!(kind, RowKind::Operation(..) | RowKind::Call) {
             return Err(missing("`op`: what is called"));
         }
         if self.keeps_times {
@@ -187,10 +149,10 @@ impl Scanner {
             kind,
             process: self.processes.number(process),
             object: match kind {
-                Kind::Operation(..) | Kind::Call => {
+                RowKind::Operation(..) | RowKind::Call => {
                     self.objects.number(fields.object.unwrap_or(Value::ABSENT))
                 }
-                Kind::Return | Kind::Fail | Kind::Info => 0,
+                RowKind::Return | RowKind::Fail | RowKind::Info => 0,
             },
             id: fields.id.unwrap_or(Value::ABSENT),
             method: fields.op.unwrap_or(Value::ABSENT),
@@ -214,7 +176,7 @@ struct Fields {
     returned: Option<(Option<i64>, usize)>,
     id: Option<Value>,
     object: Option<Value>,
-    event: Option<Kind>,
+    event: Option<RowKind>,
     time: Option<i64>,
     // Whether there is a text, and whether the event is one of a note.
     has_note: bool,
@@ -291,7 +253,7 @@ impl Fields {
         self.is_note_event || (self.has_note && !is_operation)
     }
 
-    fn kind(&self) -> Result<Kind, LineError> {
+    fn kind(&self) -> Result<RowKind, LineError> {
         let fault = |at, message: &str| Err(LineError::Fault(TextError { at, message: message.to_owned() }));
         let result = self.ret.filter(|&(ret, _)| ret != Value::NIL);
         let Some(event) = self.event else {
@@ -303,7 +265,7 @@ impl Fields {
                 (None, Some((_, at))) => {
                     fault(at, "expected `return`, the time of the return, where there is a result (`ret`)")
                 }
-                _ => Ok(Kind::Operation(called, returned)),
+                _ => Ok(RowKind::Operation(called, returned)),
             };
         };
         if let Some(at) = self.call.map(|(_, at)| at).or(self.returned.map(|(_, at)| at)) {
@@ -313,7 +275,7 @@ impl Fields {
             );
         }
         match (event, result) {
-            (Kind::Return, _) | (_, None) => Ok(event),
+            (RowKind::Return, _) | (_, None) => Ok(event),
             (_, Some((_, at))) => fault(at, "expected a result (`ret`) only in a `return`"),
         }
     }
@@ -340,7 +302,7 @@ fn named(json: &mut Json<'_>, sink: &mut Sink) -> Result<Value, TextError> {
 }
 
 /// The kind of event; `None` if it is one of a note.
-fn event(json: &mut Json<'_>) -> Result<Option<Kind>, TextError> {
+fn event(json: &mut Json<'_>) -> Result<Option<RowKind>, TextError> {
     const EXPECTED: &str = "`call`, `return`, `fail`, `info`, `crash`, `note`, `begin` or `end`";
     json.peek();
     let at = json.at();
@@ -349,10 +311,10 @@ fn event(json: &mut Json<'_>) -> Result<Option<Kind>, TextError> {
         Scalar::Int(int) => Cow::Owned(int.to_string()),
     };
     Ok(match &*found {
-        "call" => Some(Kind::Call),
-        "return" => Some(Kind::Return),
-        "fail" => Some(Kind::Fail),
-        "info" => Some(Kind::Info),
+        "call" => Some(RowKind::Call),
+        "return" => Some(RowKind::Return),
+        "fail" => Some(RowKind::Fail),
+        "info" => Some(RowKind::Info),
         "crash" | "note" | "begin" | "end" => None,
         other => return Err(wrong(EXPECTED, other, at)),
     })

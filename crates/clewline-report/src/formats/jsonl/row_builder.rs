@@ -6,11 +6,11 @@ use clewline_core::{
 };
 
 use super::{
-    line::{Kind, Row, Scanner},
+    line::Scanner,
     note::{self, CrashLine, NoteError, NoteLine, ProcessName},
 };
 use crate::{
-    ReadError,
+    ReadError, Row, RowKind,
     event_reader::{EventHistory, EventTimes, OperationOutcome, SourceLines},
     text::{brief, objects::Object},
     timed_rows::{TimedRow, TimedRows},
@@ -142,10 +142,10 @@ impl RowBuilder {
 
     fn set_time(&mut self, row: &Row, time: Option<i64>) {
         match row.kind {
-            Kind::Operation(called, returned) => self.times.operation(row.line, called, returned),
-            Kind::Call => self.times.call(row.line, row.process, time),
-            Kind::Return | Kind::Fail | Kind::Info => {
-                self.times.end(row.process, time, row.kind == Kind::Return);
+            RowKind::Operation(called, returned) => self.times.operation(row.line, called, returned),
+            RowKind::Call => self.times.call(row.line, row.process, time),
+            RowKind::Return | RowKind::Fail | RowKind::Info => {
+                self.times.end(row.process, time, row.kind == RowKind::Return);
             }
         }
     }
@@ -153,9 +153,9 @@ impl RowBuilder {
     /// Keeps the hint of an operation, which may also be given when it returns.
     fn set_order(&mut self, row: &Row, order: i64) {
         let position = match (&self.body, row.kind) {
-            (Body::Events(log), Kind::Return) => log.open(row.process).map(|it| it.position),
-            (_, Kind::Return | Kind::Fail | Kind::Info) => None,
-            (_, Kind::Operation(..) | Kind::Call) => Some(self.len()),
+            (Body::Events(log), RowKind::Return) => log.open(row.process).map(|it| it.position),
+            (_, RowKind::Return | RowKind::Fail | RowKind::Info) => None,
+            (_, RowKind::Operation(..) | RowKind::Call) => Some(self.len()),
         };
         if let Some(position) = position {
             self.orders.resize(self.orders.len().max(position + 1), None);
@@ -208,8 +208,8 @@ impl RowBuilder {
             (Body::Nothing, _) => {
                 self.first = row.line;
                 self.body = match row.kind {
-                    Kind::Operation(..) if self.skew != 0 => Body::Skewed(TimedRows::default()),
-                    Kind::Operation(..) => {
+                    RowKind::Operation(..) if self.skew != 0 => Body::Skewed(TimedRows::default()),
+                    RowKind::Operation(..) => {
                         Body::Operations(TimedColumns::with_capacity(0), SourceLines::default())
                     }
                     _ if self.skew != 0 => {
@@ -217,38 +217,41 @@ impl RowBuilder {
                             "expected an operation with times, where a skew is given, found an event";
                         return Err(at_line(row.line, message.to_owned()));
                     }
-                    Kind::Call | Kind::Return | Kind::Fail | Kind::Info => {
+                    RowKind::Call | RowKind::Return | RowKind::Fail | RowKind::Info => {
                         Body::Events(EventHistory::default())
                     }
                 };
                 return self.push(row);
             }
-            (Body::Operations(columns, lines), Kind::Operation(called, returned)) => {
+            (Body::Operations(columns, lines), RowKind::Operation(called, returned)) => {
                 let (process, object) = (ProcessId(row.process), ObjectId(row.object));
                 let returned = returned.map(|time| (row.ret, time));
                 columns.push(Timed { process, object, call, called, returned });
                 lines.push(row.line);
             }
-            (Body::Skewed(rows), Kind::Operation(called, returned)) => {
+            (Body::Skewed(rows), RowKind::Operation(called, returned)) => {
                 let returned = returned.map(|time| (row.ret, time));
                 let Row { line, process, object, .. } = *row;
                 rows.push(TimedRow { line, process, object, call, called, returned });
             }
-            (Body::Events(log), Kind::Call) => log.call(row.line, row.process, row.object, call)?,
-            (Body::Events(_), Kind::Return) => self.end(row, OperationOutcome::Return(row.ret))?,
-            (Body::Events(_), Kind::Fail) => self.end(row, OperationOutcome::Fail)?,
-            (Body::Events(_), Kind::Info) => self.end(row, OperationOutcome::Info)?,
-            (Body::Operations(..) | Body::Skewed(_), Kind::Call | Kind::Return | Kind::Fail | Kind::Info) => {
+            (Body::Events(log), RowKind::Call) => log.call(row.line, row.process, row.object, call)?,
+            (Body::Events(_), RowKind::Return) => self.end(row, OperationOutcome::Return(row.ret))?,
+            (Body::Events(_), RowKind::Fail) => self.end(row, OperationOutcome::Fail)?,
+            (Body::Events(_), RowKind::Info) => self.end(row, OperationOutcome::Info)?,
+            (
+                Body::Operations(..) | Body::Skewed(_),
+                RowKind::Call | RowKind::Return | RowKind::Fail | RowKind::Info,
+            ) => {
                 return Err(self.mixed(row.line, "an operation", "an event"));
             }
-            (Body::Events(_), Kind::Operation(..)) => {
+            (Body::Events(_), RowKind::Operation(..)) => {
                 return Err(self.mixed(row.line, "an event", "an operation"));
             }
         }
         if !self.ids.is_empty() || !row.id.is_absent() {
             // The lines before had none.
             self.ids.resize(self.len() - 1, Value::ABSENT);
-            let ends = matches!(row.kind, Kind::Return | Kind::Fail | Kind::Info);
+            let ends = matches!(row.kind, RowKind::Return | RowKind::Fail | RowKind::Info);
             self.ids.push(if ends { Value::ABSENT } else { row.id });
         }
         Ok(())

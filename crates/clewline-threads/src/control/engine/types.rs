@@ -59,6 +59,7 @@ impl Default for Limits {
 
 /// The condition on an object's level under which a task can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Need {
     /// No condition.
     Nothing,

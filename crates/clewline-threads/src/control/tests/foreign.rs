@@ -9,8 +9,8 @@ use std::{
 use clewline_explore::{Access, Coverage, Ending, TaskId, explore, schedulers::exhaustive::Exhaustive};
 
 use crate::{
-    control::{Calls, Limits, Panic, control},
-    instrument::{self, Control, Foreign, Need, Place, Until},
+    control::{Calls, Limits, Panic, Program, control},
+    instrument::{Control, Foreign, Need, Place, Until},
 };
 
 thread_local! {
@@ -77,21 +77,12 @@ const LOCK: usize = 0x2001;
 /// count, and the last panic message.
 fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -> (Vec<(String, u64)>, u64) {
     NOTIFICATIONS.set([0; 4]);
-    let labels = Calls { columns: (0..columns).map(|it| vec![it.to_string()]).collect(), ..Calls::default() };
-    let calls = labels.try_map(|it| it.parse::<usize>()).unwrap();
-    let call = move |column: &usize| call(control().unwrap(), *column);
-    let mut program = instrument::program(
-        &labels,
-        calls,
-        &Limits::default(),
-        &CountingForeign,
-        || (),
-        call,
-        |it| it.to_string(),
-    );
+    let calls = Calls { columns: (0..columns).map(|it| vec![it]).collect(), ..Calls::default() };
+    let call = move |(): &(), column: &usize| call(control().unwrap(), *column);
+    let mut program = Program::new(calls, || (), call, Limits::default()).foreign(&CountingForeign);
     let mut endings: Vec<(String, u64)> = Vec::new();
     let mut scheduler = Exhaustive::default();
-    let (coverage, executions) = explore(&mut *program, &mut scheduler, 100_000, |program, ending, _| {
+    let (coverage, executions) = explore(&mut program, &mut scheduler, 100_000, |program, ending, _| {
         let panic = program.outcome().panic.map_or_else(String::new, |it| format!(" {}", it.1.message));
         let ending = format!("{ending:?}{panic}");
         match endings.iter_mut().find(|it| it.0 == ending) {

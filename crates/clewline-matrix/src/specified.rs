@@ -3,15 +3,16 @@
 use std::{fmt, sync::Arc};
 
 use clewline_core::{
-    Codec, CodecError, ErasedHistory, History, Specification, Value, Values, erase_with_codec,
+    Codec, CodecError, ErasedHistory, History, NotFound, Specification, Value, Values, erase_with_codec,
     erase_with_debug, read_label, write_label,
 };
 
-use crate::{
+use clewline_threads::{
+    Subject,
     control::{Calls, Limits},
-    subject::Subject,
-    test_program::{Explorable, TestProgram, TypedProgram, shown},
 };
+
+use crate::test_program::{Explorable, TestProgram, TypedProgram, shown};
 
 /// A specification, and a constructor of subjects.
 ///
@@ -103,11 +104,7 @@ where
             return Ok(call.clone());
         }
         let Some(text_format) = &self.text_format else {
-            let labels: Vec<&str> = self.calls.iter().map(|it| it.0.as_str()).collect();
-            return Err(CodecError(format!(
-                "`{label}` is not among the calls, which are {}",
-                labels.join(", ")
-            )));
+            return Err(NotFound::new("operation", label, self.calls.iter().map(|it| it.0.as_str())).into());
         };
         let (method, argument) = read_label(label, values)?;
         // Results are made without a table, and equal arguments must be equal to them.

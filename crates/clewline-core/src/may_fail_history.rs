@@ -4,43 +4,41 @@ use std::fmt;
 
 use crate::{
     erased::ErasedHistory,
-    history::Span,
-    id::{ObjectId, OperationId, ProcessId},
+    id::OperationId,
     may_fail::{FailsWhen, MayFail},
     problem::{Problem, Retain},
-    recording::{Names, Recording},
-    value::{Value, Values},
+    view::HistoryView,
 };
 
 /// A history whose operations with certain results may have had no effect. It is shown as the
 /// whole history; its problems ask less.
-pub struct RelaxedHistory<'a> {
+pub struct MayFailHistory<'a> {
     history: Box<dyn ErasedHistory + 'a>,
     may_fail: MayFail,
     // By operation.
     retain: Vec<Retain>,
 }
 
-impl<'a> RelaxedHistory<'a> {
+impl<'a> MayFailHistory<'a> {
     /// The history, in which operations overlap if their intervals of time do. If no operation may
     /// fail, it is the history itself.
-    pub fn relax(history: Box<dyn ErasedHistory + 'a>, may_fail: &MayFail) -> Box<dyn ErasedHistory + 'a> {
+    pub fn of(history: Box<dyn ErasedHistory + 'a>, may_fail: &MayFail) -> Box<dyn ErasedHistory + 'a> {
         if may_fail.is_empty() {
             return history;
         }
         let retain = retained(&*history, by_time(&*history, may_fail));
-        Box::new(RelaxedHistory { history, may_fail: may_fail.clone(), retain })
+        Box::new(MayFailHistory { history, may_fail: may_fail.clone(), retain })
     }
 
-    /// As [`relax`](Self::relax), where `fails` returns which operations may have failed: under a
+    /// As [`of`](Self::of), where `fails` returns which operations may have failed: under a
     /// weak memory model, operations overlap that happens-before does not order.
-    pub fn relax_where(
+    pub fn of_where(
         history: Box<dyn ErasedHistory + 'a>,
         may_fail: &MayFail,
         fails: impl Fn(OperationId) -> bool,
     ) -> Box<dyn ErasedHistory + 'a> {
         let retain = retained(&*history, |_, id| fails(id));
-        Box::new(RelaxedHistory { history, may_fail: may_fail.clone(), retain })
+        Box::new(MayFailHistory { history, may_fail: may_fail.clone(), retain })
     }
 }
 
@@ -118,54 +116,26 @@ fn overlapping(history: &dyn ErasedHistory) -> Vec<bool> {
     overlaps
 }
 
-impl fmt::Debug for RelaxedHistory<'_> {
+impl fmt::Debug for MayFailHistory<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RelaxedHistory").field(&self.history).field(&self.may_fail).finish()
+        f.debug_tuple("MayFailHistory").field(&self.history).field(&self.may_fail).finish()
     }
 }
 
-impl ErasedHistory for RelaxedHistory<'_> {
+impl HistoryView for MayFailHistory<'_> {
+    fn history(&self) -> &dyn ErasedHistory {
+        &*self.history
+    }
+
+    fn history_mut(&mut self) -> &mut dyn ErasedHistory {
+        &mut *self.history
+    }
+
     fn problems(&self) -> Vec<Problem<'_>> {
         weakened(&*self.history, &self.retain)
     }
 
     fn may_fail(&self) -> Option<(&MayFail, usize)> {
         Some((&self.may_fail, self.retain.iter().filter(|it| **it != Retain::All).count()))
-    }
-
-    fn label(&self, operation: OperationId) -> String {
-        self.history.label(operation)
-    }
-
-    fn process(&self, operation: OperationId) -> ProcessId {
-        self.history.process(operation)
-    }
-
-    fn object(&self, operation: OperationId) -> ObjectId {
-        self.history.object(operation)
-    }
-
-    fn source(&self, operation: OperationId) -> usize {
-        self.history.source(operation)
-    }
-
-    fn spans(&self) -> &[Span] {
-        self.history.spans()
-    }
-
-    fn names(&self) -> &Names {
-        self.history.names()
-    }
-
-    fn values(&self) -> &Values {
-        self.history.values()
-    }
-
-    fn name_processes(&mut self, names: Vec<Value>) {
-        self.history.name_processes(names);
-    }
-
-    fn recording(&self) -> Option<Recording> {
-        self.history.recording()
     }
 }

@@ -8,10 +8,10 @@ use std::{any::Any, fmt, io, sync::Arc, time::Duration};
 
 use clewline_core::{CallSampler, Codec, ErasedHistory, GeneratorConfig, Specification};
 
+use clewline_threads::{Ending, Settings, Subject, Workers};
+
 use crate::{
-    real::{Ending, Settings, Workers},
     specified::{Make, SpecifiedSubject, ToErasedHistory},
-    subject::Subject,
     test_program::Explorable,
 };
 

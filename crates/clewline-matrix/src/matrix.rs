@@ -4,17 +4,17 @@ use std::{fmt, ops::Range, str::FromStr};
 
 use clewline_core::CodecError;
 
-use crate::control::Calls;
+use clewline_threads::control::Calls;
 
 /// A finite test: columns of concurrent calls, initial calls and final calls.
 ///
 /// ```
-/// use clewline_threads::matrix::Matrix;
+/// use clewline_matrix::Matrix;
 ///
 /// let matrix: Matrix = "push(1) pop | push(2) pop".parse()?;
 /// assert_eq!(matrix.to_string(), "push(1) pop | push(2) pop");
 /// assert_eq!(matrix.dimension(), (2, 2));
-/// # Ok::<(), clewline_threads::matrix::BadMatrix>(())
+/// # Ok::<(), clewline_matrix::BadMatrix>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Matrix {

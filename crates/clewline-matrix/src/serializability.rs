@@ -8,7 +8,7 @@
 //! Source: A. Farzan and P. Madhusudan, "Monitoring atomicity in concurrent programs", 2008;
 //! compared in section 5.6 of the Line-Up paper.
 
-use crate::control::Moment;
+use clewline_threads::control::Moment;
 
 /// A cycle of operations that must each come before the next; `None` if the execution is
 /// serializable.
@@ -79,7 +79,12 @@ mod tests {
         let moment = |&(task, object, writes, calls): &(u8, u32, bool, bool)| {
             let access = if writes { Access::Write } else { Access::Read };
             let step = Step { calls, ..Step::new(TaskId(task), access, SharedId(object)) };
-            Moment { step, place: crate::control::Place::caller(), detail: String::new(), repeats: false }
+            Moment {
+                step,
+                place: clewline_threads::control::Place::caller(),
+                detail: String::new(),
+                repeats: false,
+            }
         };
         steps.iter().map(moment).collect()
     }

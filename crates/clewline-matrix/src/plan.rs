@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::matrix::{Alphabet, Matrix, method};
-use clewline_core::{FailsWhen, MayFail, Random};
+use clewline_core::{FailsWhen, MayFail, NotFound, Random};
 
 /// An entry of matrices.
 #[derive(Clone, Debug)]
@@ -130,7 +130,7 @@ impl Plan {
 
     /// What is wrong with `may_fail`: a method that neither a matrix nor one of `others` calls.
     #[must_use]
-    pub fn unknown_method(&self, may_fail: &MayFail, others: &[String]) -> Option<String> {
+    pub fn unknown_method(&self, may_fail: &MayFail, others: &[String]) -> Option<NotFound> {
         if self.entries.is_empty() && others.is_empty() {
             // One matrix need not have all calls.
             return None;
@@ -144,8 +144,7 @@ impl Plan {
             known.iter().any(|known| it.names(known))
         };
         let unknown = may_fail.methods().find(|it| !is_known(it))?;
-        let known: Vec<&str> = known.into_iter().collect();
-        Some(format!("`{unknown}` may fail, but no call has this name: there are {}", known.join(", ")))
+        Some(NotFound::new("operation", unknown, known))
     }
 
     /// Whether random matrices are drawn until the time is up, not a number of them.

@@ -15,13 +15,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::{CodecError, ErasedHistory, History, Interner, ObjectId, ProcessId, ResultId, Timed};
+use clewline_core::{
+    CodecError, ErasedHistory, History, Interner, NotFound, ObjectId, ProcessId, ResultId, Timed,
+};
 use clewline_explore::{Ending, Schedule, Scheduler, System, explore};
 
-use crate::{
-    control::{Calls, Foreign, Limits, Memory, Moment, Outcome, Pending, Place, Points, Program, Unended},
-    survey::{Explained, Explanation, Extent, Strategy, Survey},
+use clewline_threads::control::{
+    Calls, Foreign, Limits, Memory, Moment, Outcome, Pending, Place, Points, Program, Unended,
 };
+
+use crate::survey::{Explained, Explanation, Extent, Strategy, Survey};
 
 /// A subject whose executions can be explored.
 pub trait Explorable: Send + Sync {
@@ -157,12 +160,6 @@ impl<T, C, R> fmt::Debug for TypedProgram<T, C, R> {
 }
 
 impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> TypedProgram<T, C, R> {
-    /// The same, with calls that run foreign code.
-    pub(crate) fn foreign(mut self, foreign: &'static dyn Foreign) -> Self {
-        self.program = self.program.foreign(foreign);
-        self
-    }
-
     /// `labels` are the texts of `calls`.
     pub(crate) fn new(
         labels: &Calls<String>,
@@ -270,15 +267,34 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
     }
 }
 
+/// A matrix of calls that run foreign code. `make` constructs a new subject, `call` makes a call
+/// and returns a number, and `show` formats that number.
+pub fn foreign_program<C: Clone + 'static>(
+    labels: &Calls<String>,
+    calls: Calls<C>,
+    limits: &Limits,
+    foreign: &'static dyn Foreign,
+    make: impl Fn() + 'static,
+    call: impl Fn(&C) -> i64 + 'static,
+    show: impl Fn(i64) -> String + 'static,
+) -> Box<dyn TestProgram> {
+    let call = move |(): &(), it: &C| call(it);
+    let show = move |_: &C, it: &i64| show(*it);
+    let mut typed = TypedProgram::new(labels, calls, limits, make, call, show, None);
+    typed.program = typed.program.foreign(foreign);
+    Box::new(typed)
+}
+
 /// A subject without a specification: its constructor and its calls.
 ///
 /// ```
-/// use clewline_threads::{Component, sync::atomic::{AtomicU32, Ordering::SeqCst}};
+/// use clewline_matrix::Component;
+/// use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
 ///
 /// let counter = Component::new(|| AtomicU32::new(0))
 ///     .call("inc", |it| it.fetch_add(1, SeqCst))
 ///     .call("read", |it| it.load(SeqCst));
-/// # use clewline_threads::Explorable;
+/// # use clewline_matrix::Explorable;
 /// # assert_eq!(counter.invocations(), ["inc", "read"]);
 /// ```
 pub struct Component<T> {
@@ -337,9 +353,9 @@ impl Methods {
     fn find(&self, label: &str) -> Result<Method, CodecError> {
         let bare = |it: &str| it.replace(' ', "").replace("()", "");
         let found = self.calls.iter().find(|it| bare(&it.0) == bare(label));
-        found.map(|it| Arc::clone(&it.1)).ok_or_else(|| {
-            CodecError(format!("`{label}` cannot be called; what can be is {}", self.labels().join(", ")))
-        })
+        found
+            .map(|it| Arc::clone(&it.1))
+            .ok_or_else(|| NotFound::new("operation", label, self.labels()).into())
     }
 
     fn program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {

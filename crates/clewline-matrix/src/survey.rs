@@ -10,7 +10,7 @@ use clewline_explore::{
     schedulers::{Entry, Settings, serial::Serial},
 };
 
-use crate::control::Unended;
+use clewline_threads::control::Unended;
 
 /// Why it is not known how executions would have ended that were cut, and what helps.
 #[must_use]

@@ -4,8 +4,8 @@
 //! other's call. That is any partial order: two threads that never synchronize are each ordered in
 //! themselves, and not with each other, which no intervals of time express.
 
-use crate::control::{Operation, Outcome};
 use clewline_core::ResultId;
+use clewline_threads::control::{Operation, Outcome};
 
 /// Whether happens-before determines which operations precede which.
 #[must_use]
@@ -99,8 +99,8 @@ impl Iterator for LinearExtensions<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::HappensBefore;
     use clewline_explore::TaskId;
+    use clewline_threads::control::HappensBefore;
 
     /// Operations of two tasks, two of each, that know as much of the other task. The last one is
     /// pending if `is_pending`.

@@ -1,12 +1,13 @@
 //! How quasi factors determine the judging of histories, and the shape of matrices.
 
-use clewline_threads::matrix::method;
+use clewline_matrix::{method, well_formed::Roles};
 
-use super::options::{Options, Reference};
-use crate::{
-    error::Error,
-    relaxed::{ALL, Judging, Plan, Quasi, QuasiReading, Roles, WellFormed, quasi_error},
+use super::{
+    factors::{ALL, quasi_error, unknown_class},
+    judging::{Judging, WellFormed},
+    quasi::{Plan, Quasi, QuasiReading},
 };
+use crate::error::Error;
 
 /// A query about a subject: how far out of order its results are.
 #[derive(Clone, Copy, Debug)]
@@ -30,21 +31,26 @@ pub enum Matrices {
     Any,
 }
 
+/// How histories are judged, as a [`QuasiQuery`] determines it.
+pub(crate) struct QuasiJudging {
+    /// The specification that they are compared with, if it is not the golden implementation.
+    pub(crate) against: Option<String>,
+    /// The question asked of each.
+    pub(crate) judging: Judging,
+    /// The roles that random matrices have to balance, if any.
+    pub(crate) roles: Option<Roles>,
+}
+
 impl QuasiQuery<'_> {
-    /// Sets how histories are judged. Returns the roles that random matrices have to balance, if
-    /// any.
-    ///
-    /// The reference follows from the specification, which is relaxed in the relaxed reading, or is
-    /// the golden implementation that `options` have already.
+    /// How histories are judged, where they are compared with a golden implementation or not.
     ///
     /// # Errors
     ///
-    /// If there is neither, if a method with a factor is not called, or if there is no such
-    /// reading.
-    pub fn ask(&self, options: &mut Options) -> Result<Option<Roles>, Error> {
+    /// If there is neither a specification nor a golden implementation, if a method with a factor
+    /// is not called, or if there is no such reading.
+    pub(crate) fn judging(&self, is_golden: bool) -> Result<QuasiJudging, Error> {
         let plain = self.spec.map(Roles::plain);
         let roles = plain.and_then(Roles::of).filter(|_| self.matrices == Matrices::WellFormed);
-        let is_golden = matches!(options.against, Reference::Golden(_));
         let plan = match (is_golden, plain) {
             (true, _) => self.plan_of_golden()?,
             (false, Some(plain)) => self.quasi.plan(plain)?,
@@ -56,22 +62,18 @@ impl QuasiQuery<'_> {
                 ));
             }
         };
-        let named = |name: &str| Reference::Named(name.to_owned());
-        match (plan, plain) {
-            (Plan::Relaxed(relaxed), _) => options.against = named(&relaxed),
-            (Plan::LeastRelaxed(relaxed), plain) => {
-                options.against = named(plain.unwrap_or(relaxed));
-                options.judging = Judging::LeastRelaxed(relaxed.to_owned());
+        let (against, judging) = match plan {
+            Plan::Relaxed(relaxed) => (Some(relaxed), Judging::Linearizable),
+            Plan::LeastRelaxed(relaxed) => {
+                (Some(plain.unwrap_or(relaxed).to_owned()), Judging::LeastRelaxed(relaxed.to_owned()))
             }
-            (Plan::Displacement, plain) => {
-                if let (false, Some(plain)) = (is_golden, plain) {
-                    options.against = named(plain);
-                }
+            Plan::Displacement => {
+                let against = plain.filter(|_| !is_golden).map(str::to_owned);
                 let well_formed = roles.map_or(WellFormed::Whatever, WellFormed::Required);
-                options.judging = Judging::Displaced(self.quasi.clone(), well_formed);
+                (against, Judging::Displaced(self.quasi.clone(), well_formed))
             }
-        }
-        Ok(roles)
+        };
+        Ok(QuasiJudging { against, judging, roles })
     }
 
     /// A golden implementation defines the right orders. It cannot be relaxed, so displacement is
@@ -89,10 +91,7 @@ impl QuasiQuery<'_> {
         let is_called = |class: &str| class == ALL || methods.contains(&class);
         match self.quasi.factors().classes().iter().find(|it| !is_called(&it.0)) {
             // A method that is not called cannot be displaced.
-            Some((class, _)) => Err(quasi_error(format!(
-                "no operation is called `{class}` (there are {}, and `{ALL}`)",
-                methods.join(", ")
-            ))),
+            Some((class, _)) => Err(unknown_class(class, methods)),
             None => Ok(Plan::Displacement),
         }
     }

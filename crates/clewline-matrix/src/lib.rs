@@ -1,0 +1,27 @@
+//! Test matrices: the calls that threads make on a subject, and what is explored or run of them.
+//!
+//! * [`Matrix`] is a finite test: a column of calls for each thread. [`plan`] chooses matrices,
+//!   and [`well_formed`] completes those of containers.
+//! * [`Explorable`] and [`TestProgram`] are how a method explores a subject without knowing its
+//!   type. A [`Component`] is a constructor and its calls, a [`SpecifiedSubject`] has a
+//!   specification, and [`foreign_program`] makes calls of code that was not written for it.
+//! * [`Strategy`], [`Extent`] and [`Survey`] say which executions are made, and which were.
+//! * [`orders`] and [`serializability`] look at one execution.
+//! * [`SubjectFactory`] and [`ErasedSubject`] are how a method runs a subject on real threads
+//!   without knowing its type.
+
+mod inputs;
+mod matrix;
+pub mod orders;
+pub mod plan;
+pub mod serializability;
+mod specified;
+mod survey;
+mod test_program;
+pub mod well_formed;
+
+pub use inputs::{ErasedSubject, Inputs, RunResult, Session, SubjectFactory};
+pub use matrix::{Alphabet, BadMatrix, Matrix, calls, method, split_method, split_outside};
+pub use specified::{SpecifiedSubject, ToErasedHistory};
+pub use survey::{Explained, Explanation, Extent, Strategy, Survey, Visits, why_cut};
+pub use test_program::{Component, Explorable, TestProgram, Visit, foreign_program, survey};
