@@ -2,10 +2,10 @@
 
 use clewline_actors::{FaultPlacement, Faults, Modality, StepKind};
 use clewline_core::OperationId;
-use clewline_explore::Coverage;
+use clewline_explore::{Coverage, Limit};
 use clewline_report::render::{
     block::{Block, Fact},
-    grouped,
+    count, grouped,
     text::{self, Style, duration},
     timeline::call_and_result,
 };
@@ -69,7 +69,7 @@ fn seen(context: &ReportContext<'_>, outcome: &Outcome) -> String {
     }
     match &outcome.coverage {
         Coverage::Exhausted => "every schedule".to_owned(),
-        Coverage::Limited(_) if context.scheduler.is_random() => "all schedules that were drawn".to_owned(),
+        Coverage::Limited(Limit::Sampled) => "all schedules that were drawn".to_owned(),
         Coverage::Limited(_) => "all schedules within the bound".to_owned(),
     }
 }
@@ -255,8 +255,8 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), context: &ReportContext<
     let by = context.scheduler.name();
     let mut text = match &metrics.states {
         Some(states) => {
-            let (unique, edges) = (grouped(states.unique), grouped(states.edges));
-            let mut text = format!("{unique} states, {edges} edges");
+            let edges = count(states.edges, "edge", "edges");
+            let mut text = format!("{}, {edges}", count(states.unique, "state", "states"));
             let those = match states.places {
                 FaultPlacement::Few => {
                     text.push_str(", with faults where they make a difference");
@@ -265,13 +265,16 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), context: &ReportContext<
                 _ => "",
             };
             match schedules {
-                Some(n) => text.push_str(&format!(": {} {those}schedules", big(n))),
+                Some(n) => text.push_str(&format!(": {} {those}{}", big(n), schedules_noun(n))),
                 None if states.has_cycle => text.push_str("; some go round, so there is no end of schedules"),
                 None => (),
             }
             text
         }
-        None => format!("{} schedules by {by}", schedules.map_or_else(String::new, big)),
+        None => {
+            let n = schedules.unwrap_or(0);
+            format!("{} {} by {by}", big(n), schedules_noun(n))
+        }
     };
     if let Some(redundant) = metrics.redundant.filter(|it| *it != 0) {
         text.push_str(&format!(", {} given up as redundant", grouped(redundant)));
@@ -307,6 +310,10 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), context: &ReportContext<
         fact("first", format!("schedule {} was the first with a violation", grouped(nth)));
     }
     fact("coverage", outcome.coverage.to_string());
+}
+
+fn schedules_noun(number: u128) -> &'static str {
+    if number == 1 { "schedule" } else { "schedules" }
 }
 
 fn big(number: u128) -> String {
