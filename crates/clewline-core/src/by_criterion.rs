@@ -1,6 +1,6 @@
 //! A history that was judged by a [`Criterion`].
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use crate::{
     criterion::Criterion,
@@ -10,6 +10,7 @@ use crate::{
     may_fail::MayFail,
     problem::Problem,
     recording::{Names, Recording},
+    shown::Shown,
     value::{Value, Values},
 };
 
@@ -115,8 +116,8 @@ impl ErasedHistory for CriterionHistory<'_> {
         self.history.may_fail()
     }
 
-    fn label(&self, operation: OperationId) -> String {
-        self.history.label(operation)
+    fn shown(&self, operation: OperationId) -> Shown {
+        self.history.shown(operation)
     }
 
     fn process(&self, operation: OperationId) -> ProcessId {
@@ -139,7 +140,7 @@ impl ErasedHistory for CriterionHistory<'_> {
         self.history.names()
     }
 
-    fn values(&self) -> &Values {
+    fn values(&self) -> &Arc<Values> {
         self.history.values()
     }
 

@@ -75,13 +75,14 @@ pub use relaxed::{RelaxedHistory, failing, weakened};
 pub use role::{ObjectKind, Role, RoleKind, Roles};
 pub use sampling::{CallSampler, GeneratorConfig, ValueDomain};
 pub use set_operation::{SetOperation, SetOperations};
-pub use shown::{Shown, visible};
+pub use shown::{Shown, ShownArguments, ShownReturn, visible};
 pub use sorting::sort_by_key;
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
 pub use table::{ExtendError, Table};
 pub use value::{Datum, Value, ValueError, Values};
 pub use verdict::{
-    Allowed, DeadEnd, Explanation, FailurePoint, PartialLinearization, Rule, Verdict, Violation, Why,
+    Allowed, DeadEnd, Explanation, FailurePoint, PartialLinearization, Rule, Verdict, VerdictKind, Violation,
+    Why,
 };
 pub use verify::WitnessError;
 pub use witness::Witness;

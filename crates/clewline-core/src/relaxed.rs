@@ -1,6 +1,6 @@
 //! A history in which operations may fail: [`MayFail`] says which.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use crate::{
     erased::ErasedHistory,
@@ -9,6 +9,7 @@ use crate::{
     may_fail::{FailsWhen, MayFail},
     problem::{Problem, Retain},
     recording::{Names, Recording},
+    shown::Shown,
     value::{Value, Values},
 };
 
@@ -58,8 +59,8 @@ fn by_time<'m>(
 ) -> impl Fn(&Problem<'_>, OperationId) -> bool + 'm {
     let overlaps = overlapping(history);
     move |problem, id| {
-        let shown = problem.shown(id);
-        match may_fail.when(&shown.method, shown.ret.as_deref()) {
+        let Shown { method, ret, .. } = problem.shown(id);
+        match may_fail.when(&method, ret.map(|it| it.to_string()).as_deref()) {
             Some(FailsWhen::Always) => true,
             Some(FailsWhen::Overlapping) => overlaps[id.index()],
             None => false,
@@ -133,8 +134,8 @@ impl ErasedHistory for RelaxedHistory<'_> {
         Some((&self.may_fail, self.retain.iter().filter(|it| **it != Retain::All).count()))
     }
 
-    fn label(&self, operation: OperationId) -> String {
-        self.history.label(operation)
+    fn shown(&self, operation: OperationId) -> Shown {
+        self.history.shown(operation)
     }
 
     fn process(&self, operation: OperationId) -> ProcessId {
@@ -157,7 +158,7 @@ impl ErasedHistory for RelaxedHistory<'_> {
         self.history.names()
     }
 
-    fn values(&self) -> &Values {
+    fn values(&self) -> &Arc<Values> {
         self.history.values()
     }
 

@@ -79,7 +79,7 @@ mod tests {
         let moment = |&(task, object, writes, calls): &(u8, u32, bool, bool)| {
             let access = if writes { Access::Write } else { Access::Read };
             let step = Step { calls, ..Step::new(TaskId(task), access, SharedId(object)) };
-            Moment { step, place: crate::control::Place::caller(), detail: String::new(), repeats: false }
+            Moment::new(step, crate::control::Place::caller())
         };
         steps.iter().map(moment).collect()
     }

@@ -12,7 +12,7 @@ use clewline_actors::{
 };
 use clewline_check::{FrontierId, Frontiers};
 use clewline_core::{
-    Codec, ErasedHistory, History, Names, ObjectId, OperationId, Problem, ProcessId, Recording, Span,
+    Codec, ErasedHistory, History, Names, ObjectId, OperationId, Problem, ProcessId, Recording, Shown, Span,
     Specification, Values, erase_with_codec, erase_with_debug,
 };
 
@@ -294,7 +294,7 @@ impl<S: ReplicatedObject> IncrementalJudge for FrontierJudge<S> {
 struct Named {
     case: Box<dyn ErasedHistory>,
     names: Names,
-    values: Values,
+    values: Arc<Values>,
 }
 
 impl Named {
@@ -302,7 +302,7 @@ impl Named {
         let mut values = Values::new();
         let processes = (0..clients).map(|it| values.symbol(&ActorId::client(it).to_string())).collect();
         let names = Names { processes, ..Names::default() };
-        Box::new(Named { case, names, values })
+        Box::new(Named { case, names, values: Arc::new(values) })
     }
 }
 
@@ -311,8 +311,8 @@ impl ErasedHistory for Named {
         self.case.problems()
     }
 
-    fn label(&self, operation: OperationId) -> String {
-        self.case.label(operation)
+    fn shown(&self, operation: OperationId) -> Shown {
+        self.case.shown(operation)
     }
 
     fn process(&self, operation: OperationId) -> ProcessId {
@@ -335,7 +335,7 @@ impl ErasedHistory for Named {
         &self.names
     }
 
-    fn values(&self) -> &Values {
+    fn values(&self) -> &Arc<Values> {
         &self.values
     }
 

@@ -7,7 +7,6 @@ use clewline_report::render::{
     block::{Block, Fact},
     count, grouped,
     text::{self, Style, duration},
-    timeline::call_and_result,
 };
 
 use super::{
@@ -57,7 +56,7 @@ pub(super) fn headline(context: &ReportContext<'_>, outcome: &Outcome) -> String
         ViolationKind::Property(name, Modality::Sometimes) => property(name, "it is never true"),
         ViolationKind::Property(name, Modality::Eventually) => property(name, "it need not become true"),
         ViolationKind::Stuck => {
-            let call = finding.pending().next().map(|it| call_and_result(&finding.case.label(it)).0);
+            let call = finding.pending().next().map(|it| finding.case.shown(it).call());
             finding.why.cause().headline(system, call.as_deref())
         }
     }
@@ -145,9 +144,8 @@ fn violated(context: &ReportContext<'_>, finding: &Finding, style: &Style) -> Ve
         ViolationKind::Stuck => {
             let schedule = if finding.is_given_up { "some schedule" } else { "this schedule" };
             let judged = finding.judged(context.system, context.spec);
-            let call = |it: OperationId| {
-                format!("{} of {}", call_and_result(&finding.case.label(it)).0, judged.process(it))
-            };
+            let call =
+                |it: OperationId| format!("{} of {}", finding.case.shown(it).call(), judged.process(it));
             let pending: Vec<String> = finding.pending().map(call).collect();
             let have = if pending.len() == 1 { "has" } else { "have" };
             format!(
@@ -205,9 +203,8 @@ pub(super) fn line(step: &Step) -> String {
 }
 
 pub(super) fn notes(finding: &Finding, step: &Step) -> Vec<String> {
-    let label = |id: &OperationId| finding.case.label(*id);
-    let called = step.calls.iter().map(|it| format!("calls {}", call_and_result(&label(it)).0));
-    called.chain(step.returns.iter().map(|it| format!("returns {}", label(it)))).collect()
+    let called = step.calls.iter().map(|it| format!("calls {}", finding.case.shown(*it).call()));
+    called.chain(step.returns.iter().map(|it| format!("returns {}", finding.case.label(*it)))).collect()
 }
 
 /// The replay command, and the counts.
