@@ -45,7 +45,9 @@ fn holds_if(
     for problem in history.problems() {
         for id in counterexample.iter().filter(|it| problem.position(**it).is_some()) {
             let shown = problem.shown(*id);
-            let Some(result) = shown.ret.filter(|it| looks_like_failure(it)) else { continue };
+            let Some(result) = shown.ret.map(|it| it.to_string()).filter(|it| looks_like_failure(it)) else {
+                continue;
+            };
             if all.when(&shown.method, Some(&result)).is_none() && !has_effect(&problem, *id) {
                 all = all.and(&shown.method, &result, FailsWhen::Overlapping);
                 singles.push(MayFail::new().and(&shown.method, &result, FailsWhen::Overlapping));

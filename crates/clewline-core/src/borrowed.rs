@@ -1,6 +1,6 @@
 //! Histories that a program holds, type-erased where they are: operations are shown by `Debug`.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use crate::{
     erased::ErasedHistory,
@@ -8,6 +8,7 @@ use crate::{
     id::{ObjectId, OperationId, ProcessId},
     problem::Problem,
     recording::Names,
+    shown::Shown,
     specification::{Specification, show_debug},
     value::Values,
 };
@@ -17,19 +18,19 @@ pub struct BorrowedHistory<'a, S: Specification> {
     specification: &'a S,
     history: &'a History<S::Call, S::Return>,
     names: Names,
-    values: Values,
+    values: Arc<Values>,
 }
 
 impl<'a, S: Specification> BorrowedHistory<'a, S> {
     /// The history, which has no names: processes are known by their numbers.
     pub fn new(specification: &'a S, history: &'a History<S::Call, S::Return>) -> Self {
-        BorrowedHistory { specification, history, names: Names::default(), values: Values::new() }
+        BorrowedHistory { specification, history, names: Names::default(), values: Arc::default() }
     }
 
     /// The same history with the names of its source, whose values are in that table.
     #[must_use]
     pub fn named(self, names: Names, values: Values) -> Self {
-        BorrowedHistory { names, values, ..self }
+        BorrowedHistory { names, values: Arc::new(values), ..self }
     }
 }
 
@@ -49,8 +50,8 @@ where
         Problem::of_objects_shown(self.specification, self.history, &show_debug::<S>)
     }
 
-    fn label(&self, operation: OperationId) -> String {
-        show_debug::<S>(self.history.call(operation), self.history.ret(operation)).to_string()
+    fn shown(&self, operation: OperationId) -> Shown {
+        show_debug::<S>(self.history.call(operation), self.history.ret(operation))
     }
 
     fn process(&self, operation: OperationId) -> ProcessId {
@@ -73,7 +74,7 @@ where
         &self.names
     }
 
-    fn values(&self) -> &Values {
+    fn values(&self) -> &Arc<Values> {
         &self.values
     }
 }
@@ -90,7 +91,7 @@ pub fn name_of_type<T>() -> &'static str {
 #[derive(Debug, Default)]
 pub struct EmptyHistory {
     names: Names,
-    values: Values,
+    values: Arc<Values>,
 }
 
 impl ErasedHistory for EmptyHistory {
@@ -98,7 +99,7 @@ impl ErasedHistory for EmptyHistory {
         Vec::new()
     }
 
-    fn label(&self, operation: OperationId) -> String {
+    fn shown(&self, operation: OperationId) -> Shown {
         unreachable!("{operation:?} of no operations")
     }
 
@@ -122,7 +123,7 @@ impl ErasedHistory for EmptyHistory {
         &self.names
     }
 
-    fn values(&self) -> &Values {
+    fn values(&self) -> &Arc<Values> {
         &self.values
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     problem::{Problem, Show},
     recording::{Names, RawCall, RawHistory, Recording},
     sampling::GeneratorConfig,
-    shown::Shown,
+    shown::{Shown, ShownArguments, ShownReturn},
     simulate::simulate,
     specification::{Specification, show_debug},
     value::{Datum, Value, Values},
@@ -40,8 +40,13 @@ pub trait ErasedHistory: Send + Sync + fmt::Debug {
     /// One problem for each object of the history.
     fn problems(&self) -> Vec<Problem<'_>>;
 
+    /// How a report writes `operation`, in parts.
+    fn shown(&self, operation: OperationId) -> Shown;
+
     /// How a report writes `operation`: `deq() → 3`.
-    fn label(&self, operation: OperationId) -> String;
+    fn label(&self, operation: OperationId) -> String {
+        self.shown(operation).to_string()
+    }
 
     /// The process that called `operation`.
     fn process(&self, operation: OperationId) -> ProcessId;
@@ -59,7 +64,7 @@ pub trait ErasedHistory: Send + Sync + fmt::Debug {
     fn names(&self) -> &Names;
 
     /// The table of the values in the names.
-    fn values(&self) -> &Values;
+    fn values(&self) -> &Arc<Values>;
 
     /// The results that its operations may return with no effect, if there are any, and how many
     /// operations returned them where that is allowed.
@@ -353,17 +358,35 @@ pub(super) fn show<S: Codec>(
 }
 
 fn show_encoded(values: &Values, method: &str, arg: Encoded, ret: Option<Encoded>) -> Shown {
-    let arg = match arg {
+    let arguments = match arg {
         // The argument list of a method with several arguments.
-        Encoded::List(items) => items.iter().map(|it| it.show(values)).collect::<Vec<_>>().join(", "),
-        arg => arg.show(values),
+        Encoded::List(items) => items.iter().map(|it| it.show(values)).collect(),
+        Encoded::NOTHING => Vec::new(),
+        arg => vec![arg.show(values)],
     };
-    let ret = ret.map_or_else(|| "?".to_owned(), |ret| ret.show(values));
     Shown {
         method: method.to_owned(),
-        arguments: format!("({arg})"),
-        ret: Some(ret).filter(|it| !it.is_empty()),
+        arguments: ShownArguments::List(arguments),
+        ret: ret.map_or(Some(ShownReturn::Pending), |ret| show_return(values, &ret)),
     }
+}
+
+fn show_return(values: &Values, ret: &Encoded) -> Option<ShownReturn> {
+    Some(match ret {
+        Encoded::Int(int) => ShownReturn::Int(*int),
+        Encoded::Text(_) => ShownReturn::Other(ret.show(values)),
+        Encoded::List(items) => ShownReturn::List(items.iter().map(|it| it.show(values)).collect()),
+        Encoded::Value(value) => match values.get(*value) {
+            Datum::Absent => return None,
+            Datum::Nil => ShownReturn::Null,
+            Datum::Bool(truth) => ShownReturn::Bool(truth),
+            Datum::Int(int) => ShownReturn::Int(int),
+            Datum::List(items) => {
+                ShownReturn::List(items.iter().map(|it| values.show(*it).to_string()).collect())
+            }
+            Datum::Text(_) | Datum::Symbol(_) | Datum::Other(_) => ShownReturn::Other(ret.show(values)),
+        },
+    })
 }
 
 impl<S: Specification> fmt::Debug for TypedHistory<S> {
@@ -387,8 +410,8 @@ where
         problems.into_iter().map(|it| it.with_order_hints(&hints)).collect()
     }
 
-    fn label(&self, operation: OperationId) -> String {
-        (self.show)(self.history.call(operation), self.history.ret(operation)).to_string()
+    fn shown(&self, operation: OperationId) -> Shown {
+        (self.show)(self.history.call(operation), self.history.ret(operation))
     }
 
     fn process(&self, operation: OperationId) -> ProcessId {
@@ -411,7 +434,7 @@ where
         &self.names
     }
 
-    fn values(&self) -> &Values {
+    fn values(&self) -> &Arc<Values> {
         &self.values
     }
 

@@ -76,13 +76,14 @@ pub use recording::{Names, Note, RawCall, RawHistory, Recording, Skipped, Times}
 pub use role::{ObjectKind, Role, RoleKind, Roles};
 pub use sampling::{CallSampler, GeneratorConfig, ValueDomain};
 pub use set_operation::{SetOperation, SetOperations};
-pub use shown::{Shown, visible};
+pub use shown::{Shown, ShownArguments, ShownReturn, visible};
 pub use sorting::sort_by_key;
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
 pub use table::{ExtendError, Table};
 pub use value::{Datum, Value, ValueError, Values};
 pub use verdict::{
-    Allowed, DeadEnd, Explanation, FailurePoint, PartialLinearization, Rule, Verdict, Violation, Why,
+    Allowed, DeadEnd, Explanation, FailurePoint, PartialLinearization, Rule, Verdict, VerdictKind, Violation,
+    Why,
 };
 pub use verify::WitnessError;
 pub use view::HistoryView;

@@ -7,6 +7,7 @@ use crate::{
     id::OperationId,
     may_fail::{FailsWhen, MayFail},
     problem::{Problem, Retain},
+    shown::Shown,
     view::HistoryView,
 };
 
@@ -56,8 +57,8 @@ fn by_time<'m>(
 ) -> impl Fn(&Problem<'_>, OperationId) -> bool + 'm {
     let overlaps = overlapping(history);
     move |problem, id| {
-        let shown = problem.shown(id);
-        match may_fail.when(&shown.method, shown.ret.as_deref()) {
+        let Shown { method, ret, .. } = problem.shown(id);
+        match may_fail.when(&method, ret.map(|it| it.to_string()).as_deref()) {
             Some(FailsWhen::Always) => true,
             Some(FailsWhen::Overlapping) => overlaps[id.index()],
             None => false,

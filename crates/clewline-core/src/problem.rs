@@ -550,27 +550,24 @@ where
         !self.states.is_empty()
     }
 
-    fn could_return(&self, position: usize) -> Vec<String> {
+    fn could_return(&self, position: usize) -> Vec<Shown> {
         let call = self.pair.history.call(self.problem.operations[position]);
-        let mut texts: Vec<String> = Vec::new();
+        let mut all: Vec<Shown> = Vec::new();
         for state in &self.states {
-            for ret in self.pair.specification.returns(state, call) {
-                texts.push((self.pair.show)(call, Some(&ret)).to_string());
-            }
+            let returns = self.pair.specification.returns(state, call);
+            all.extend(returns.iter().map(|ret| (self.pair.show)(call, Some(ret))));
         }
-        distinct(texts)
+        all.sort_by_cached_key(Shown::to_string);
+        all.dedup();
+        all
     }
 
     fn states(&self, most: usize) -> Vec<String> {
-        distinct(self.states.iter().map(|it| debug_prefix(it, most)).collect())
+        let mut texts: Vec<String> = self.states.iter().map(|it| debug_prefix(it, most)).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        texts
     }
-}
-
-/// Sorts `texts` and removes duplicates.
-fn distinct(mut texts: Vec<String>) -> Vec<String> {
-    texts.sort_unstable();
-    texts.dedup();
-    texts
 }
 
 #[cfg(test)]

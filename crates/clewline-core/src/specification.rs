@@ -432,8 +432,7 @@ pub enum Elements {
 
 /// `Pop → Some(3)`; `Push(1)` if it returns `()` or an absent value; `Pop → ?` while it is pending.
 pub fn show_debug<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> Shown {
-    let ret = ret.map_or_else(|| "?".to_owned(), |it| format!("{it:?}"));
-    let mut method = format!("{call:?}");
-    let arguments = method.split_off(method.find(['(', ' ']).unwrap_or(method.len()));
-    Shown { method, arguments, ret: (ret != "()" && ret != "absent").then_some(ret) }
+    let ret = ret.map(|it| format!("{it:?}"));
+    let ret = ret.as_deref().map(|it| if it == "()" || it == "absent" { "" } else { it });
+    Shown::of_texts(&format!("{call:?}"), ret)
 }

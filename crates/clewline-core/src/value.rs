@@ -17,14 +17,14 @@
 mod convert;
 mod word;
 
-use std::fmt;
+use std::{fmt, rc::Rc, sync::Arc};
 
 use hashbrown::HashTable;
 
 pub use convert::ValueError;
 pub use word::{Datum, Value};
 
-use word::{hash, show};
+use word::{hash, show, with_debug};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -186,6 +186,13 @@ impl Values {
     #[must_use]
     pub fn show(&self, value: Value) -> impl fmt::Display {
         show(value, |it| self.get(it))
+    }
+
+    /// Runs `write`, in which `Debug` writes values of this table as reports do: `"x"`, not `#12`,
+    /// and `null`, not `nil`. So a state is shown of which nothing is known but its `Debug`.
+    pub fn shown_by_debug<T>(self: &Arc<Self>, write: impl FnOnce() -> T) -> T {
+        let values = Arc::clone(self);
+        with_debug(Rc::new(move |it| values.has(it).then(|| values.show(it).to_string())), write)
     }
 
     /// Copies every value of `other` into this table. Returns a function that maps a value of

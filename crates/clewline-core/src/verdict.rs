@@ -1,6 +1,6 @@
 //! Verdicts, and the evidence that comes with them.
 
-use crate::{budget::Reason, id::OperationId, may_fail::MayFail, witness::Witness};
+use crate::{budget::Reason, id::OperationId, may_fail::MayFail, shown::Shown, witness::Witness};
 
 /// Whether a property holds. Every verdict carries its evidence, and a search that stops early
 /// returns [`Verdict::Unknown`], never one of the others.
@@ -9,7 +9,7 @@ use crate::{budget::Reason, id::OperationId, may_fail::MayFail, witness::Witness
 /// that explore executions have their own types: the evidence that a property holds is what was
 /// explored, the evidence of a violation is what was found.
 #[must_use]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict<W = Witness, V = Violation, R = Reason> {
     /// The property holds; the value is the evidence.
     Holds(W),
@@ -19,6 +19,9 @@ pub enum Verdict<W = Witness, V = Violation, R = Reason> {
     Unknown(R),
 }
 
+/// A verdict without its evidence, which is elsewhere in an outcome.
+pub type VerdictKind = Verdict<(), (), ()>;
+
 impl<W, V, R> Verdict<W, V, R> {
     /// The verdict in one word.
     #[must_use]
@@ -27,6 +30,15 @@ impl<W, V, R> Verdict<W, V, R> {
             Verdict::Holds(_) => "holds",
             Verdict::Violated(_) => "violated",
             Verdict::Unknown(_) => "unknown",
+        }
+    }
+
+    /// The verdict without its evidence.
+    pub fn kind(&self) -> VerdictKind {
+        match self {
+            Verdict::Holds(_) => Verdict::Holds(()),
+            Verdict::Violated(_) => Verdict::Violated(()),
+            Verdict::Unknown(_) => Verdict::Unknown(()),
         }
     }
 
@@ -129,9 +141,8 @@ pub struct DeadEnd {
     pub prefix: Vec<OperationId>,
     /// The operation that has to come next and cannot.
     pub next: OperationId,
-    /// The results that the operation could have returned there, each as a report writes the whole
-    /// operation. Empty if the operation would block.
-    pub instead: Vec<String>,
+    /// The operation with each result that it could have returned there. Empty if it would block.
+    pub instead: Vec<Shown>,
 }
 
 /// A partial linearization that cannot be continued.
@@ -146,7 +157,7 @@ pub struct PartialLinearization {
 impl DeadEnd {
     /// After `prefix`, `next` could only have returned as one of `instead`.
     #[must_use]
-    pub fn new(prefix: Vec<OperationId>, next: OperationId, instead: Vec<String>) -> DeadEnd {
+    pub fn new(prefix: Vec<OperationId>, next: OperationId, instead: Vec<Shown>) -> DeadEnd {
         DeadEnd { prefix, next, instead }
     }
 }
@@ -200,8 +211,8 @@ impl FailurePoint {
 /// The results that an operation could return at some point, given all events before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allowed {
-    /// Exactly these results, each as a report writes the whole operation: `deq() → 3`.
-    These(Vec<String>),
+    /// The operation with exactly these results: `deq() → 3`.
+    These(Vec<Shown>),
     /// None: the operation has to block.
     Blocked,
     /// Not known.

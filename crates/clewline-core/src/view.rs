@@ -1,6 +1,6 @@
 //! Views of a history: what is another history, but for a few of its properties.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use crate::{
     criterion::Criterion,
@@ -10,6 +10,7 @@ use crate::{
     may_fail::MayFail,
     problem::Problem,
     recording::{Names, Recording},
+    shown::Shown,
     value::{Value, Values},
 };
 
@@ -32,7 +33,7 @@ pub trait HistoryView: Send + Sync + fmt::Debug {
     }
 
     /// See [`ErasedHistory::values`].
-    fn values(&self) -> &Values {
+    fn values(&self) -> &Arc<Values> {
         self.history().values()
     }
 
@@ -52,8 +53,8 @@ impl<V: HistoryView> ErasedHistory for V {
         HistoryView::problems(self)
     }
 
-    fn label(&self, operation: OperationId) -> String {
-        self.history().label(operation)
+    fn shown(&self, operation: OperationId) -> Shown {
+        self.history().shown(operation)
     }
 
     fn process(&self, operation: OperationId) -> ProcessId {
@@ -76,7 +77,7 @@ impl<V: HistoryView> ErasedHistory for V {
         HistoryView::names(self)
     }
 
-    fn values(&self) -> &Values {
+    fn values(&self) -> &Arc<Values> {
         HistoryView::values(self)
     }
 

@@ -80,6 +80,7 @@ impl fmt::Display for Limit {
             Limit::Bound => f.write_str("everything within the bound was seen"),
             Limit::Cut(1) => f.write_str("one execution was cut"),
             Limit::Cut(n) => write!(f, "{n} executions were cut"),
+            Limit::Schedules(1) => f.write_str("the limit of one schedule was hit"),
             Limit::Schedules(n) => write!(f, "the limit of {n} schedules was hit"),
             Limit::States(n) => write!(f, "the limit of {n} states was hit"),
             Limit::Violations(1) => f.write_str("a violation was found, and that was enough"),

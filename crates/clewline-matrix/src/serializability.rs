@@ -79,12 +79,7 @@ mod tests {
         let moment = |&(task, object, writes, calls): &(u8, u32, bool, bool)| {
             let access = if writes { Access::Write } else { Access::Read };
             let step = Step { calls, ..Step::new(TaskId(task), access, SharedId(object)) };
-            Moment {
-                step,
-                place: clewline_threads::control::Place::caller(),
-                detail: String::new(),
-                repeats: false,
-            }
+            Moment::new(step, clewline_threads::control::Place::caller())
         };
         steps.iter().map(moment).collect()
     }

@@ -72,7 +72,9 @@ pub fn put_state(
     to.put_all(moments.iter(), |to, it| {
         to.put_step(&it.step);
         writing.put_place(to, it.place);
+        to.put(it.offset.into());
         to.put_text(&it.detail);
+        to.put_flag(it.is_futex_wait);
         to.put_flag(it.repeats);
     });
     to.put_all(pending.iter(), |to, it| {
@@ -168,7 +170,9 @@ impl ReceivedState {
         self.moments = from.take_all(|from| Moment {
             step: from.take_step(),
             place: reading.take_place(from),
+            offset: from.take_index(usize::from(u8::MAX) + 1) as u8,
             detail: from.take_text(),
+            is_futex_wait: from.take_flag(),
             repeats: from.take_flag(),
         });
         self.pending = from.take_all(|from| Pending {

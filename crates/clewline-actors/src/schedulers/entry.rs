@@ -10,7 +10,9 @@ use crate::{
 
 /// Drives an execution from one schedule to the next.
 pub trait MessageScheduler {
-    /// Explores until no schedule is left or the statistics break.
+    /// Explores until no schedule is left or the statistics break. A scheduler that omits
+    /// schedules on purpose sets [`Statistics::is_bounded`]; one that draws them breaks with
+    /// [`Limit::Sampled`](clewline_explore::Limit::Sampled) when it has drawn all.
     fn explore(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow;
 }
 

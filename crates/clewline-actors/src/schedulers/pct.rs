@@ -50,12 +50,11 @@ fn sample(
     statistics: &mut Statistics<'_>,
 ) -> Flow {
     let depth = settings.bounds.get(&DEPTH).unwrap_or(DEPTH.default);
-    let mut places: Vec<usize> = (1..depth).map(|_| random.below(longest)).collect();
-    places.retain(|_| longest != 0);
-    places.sort_unstable();
     let mut chains = Chains::default();
-    // A later change point lowers less; all lowered chains are below the others.
-    chains.chooser.begin(places.into_iter().zip(1..));
+    // All lowered chains are below the others. The priority of a change point is independent of its
+    // time: of two lowered chains, either may be first.
+    let changes = (1..u64::from(depth)).map(|priority| (random.below(longest), priority));
+    chains.chooser.begin(changes.filter(|_| longest != 0));
     while !statistics.is_end(execution)? {
         chains.assign_chains(execution.enabled(), random);
         let Chains { chooser, chain, events } = &mut chains;
@@ -94,3 +93,6 @@ impl Chains {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,7 +40,11 @@ impl MessageScheduler for SamplingScheduler {
         parallel::run_with_workers(execution, settings, statistics, |execution, statistics, workers| {
             let mut all = BlockSource { next: 0, longest: 0, draw: *draw, settings };
             parallel::run_in_order(execution, statistics, workers, &mut all)?;
-            ControlFlow::Break(Coverage::Limited(Limit::Schedules(settings.schedules)))
+            // Executions that were cut are no schedules: their number is the limit then.
+            match statistics.cut {
+                0 => ControlFlow::Break(Coverage::Limited(Limit::Sampled)),
+                _ => ControlFlow::Continue(()),
+            }
         })
     }
 }

@@ -58,6 +58,15 @@ fn long_executions_are_cut_and_their_prefixes_judged() {
 }
 
 #[test]
+fn drawn_executions_that_were_cut_limit_coverage() {
+    for entry in SCHEDULERS.iter().filter(|it| it.is_random) {
+        let (coverage, counts, _) =
+            run(entry.name, &Settings { steps: 6, schedules: 50, ..Settings::default() });
+        assert_eq!((coverage, counts.0), (Coverage::Limited(Limit::Cut(50)), 0), "{}", entry.name);
+    }
+}
+
+#[test]
 fn exploration_stops_at_the_first_violation_if_asked() {
     let settings = Settings { violations: 1, ..Settings::default() };
     let (coverage, counts, first) = run("exhaustive", &settings);
@@ -95,6 +104,8 @@ fn delays_bound_the_schedules_explored() {
     let (coverage, counts, _) =
         run("delay-bounded", &Settings { bounds: delays(100), ..Settings::default() });
     assert_eq!((coverage, counts), (Coverage::Exhausted, (252, 0, 32, 32, 12)));
+    let cut = run("delay-bounded", &Settings { bounds: delays(3), schedules: 46, ..Settings::default() });
+    assert_eq!((cut.0, cut.1.0), (Coverage::Limited(Limit::Schedules(46)), 46));
 }
 
 #[test]
@@ -102,7 +113,7 @@ fn random_schedules_depend_on_the_seed_alone() {
     let some = |seed| run("random", &Settings { seed, schedules: 100, ..Settings::default() });
     assert_eq!(some(1), some(1));
     assert_ne!(some(1), some(2));
-    assert_eq!(some(1).0, Coverage::Limited(Limit::Schedules(100)));
+    assert_eq!(some(1).0, Coverage::Limited(Limit::Sampled));
     let many = run("random", &Settings { schedules: 5_000, ..Settings::default() });
     assert_eq!((many.1.3, many.1.4), (32, 12));
 }
@@ -159,7 +170,7 @@ fn dependence_by_receiver_alone_loses_violations() {
 fn samplers_find_violations_of_the_hasty_register() {
     for name in ["pct", "pos", "random"] {
         let (coverage, counts, _) = run(name, &Settings { schedules: 5_000, ..Settings::default() });
-        assert_eq!(coverage, Coverage::Limited(Limit::Schedules(5_000)), "{name}");
+        assert_eq!(coverage, Coverage::Limited(Limit::Sampled), "{name}");
         assert!(6 <= counts.4, "{name} found {} of 12", counts.4);
     }
 }

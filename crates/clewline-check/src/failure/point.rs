@@ -17,7 +17,7 @@
 //! object was certainly empty. A pass that takes too long is given up and reported as unknown.
 
 use clewline_core::{
-    Allowed, Budget, FailurePoint, ObjectKind, OperationId, PossibleResult, Problem, Reason, RoleKind,
+    Allowed, Budget, FailurePoint, ObjectKind, OperationId, PossibleResult, Problem, Reason, RoleKind, Shown,
     Violation,
 };
 use clewline_monitor::{Columns, MonitorVerdict, Want, judge_columns};
@@ -77,7 +77,7 @@ fn possible_results(
     before: &Problem<'_>,
     operation: OperationId,
     options: &Options,
-) -> Result<Vec<String>, Reason> {
+) -> Result<Vec<Shown>, Reason> {
     // Operations before the last quiescent moment at which the object was empty have no influence.
     let since = match Columns::new(before) {
         Ok(columns) => cut_where_empty(&columns).last().map_or(0, |it| it.start),
@@ -100,7 +100,7 @@ fn possible_results_by_monitor(
     before: &Problem<'_>,
     operation: OperationId,
     budget: &Budget,
-) -> Option<Vec<String>> {
+) -> Option<Vec<Shown>> {
     let mut columns = Columns::new(before).ok()?;
     let queried = before.position(operation)?;
     match columns.kind {
@@ -128,7 +128,7 @@ fn possible_results_by_monitor(
     let mut automaton = before.automaton();
     let labels = automaton.labels().to_vec();
     let initial = automaton.initial();
-    let mut texts: Vec<String> = Vec::new();
+    let mut possible: Vec<Shown> = Vec::new();
     for candidate in inside.into_iter().map(Some).chain([None]) {
         if budget.stopped().is_some() {
             return None;
@@ -145,12 +145,12 @@ fn possible_results_by_monitor(
         columns.kinds[queried] = if candidate.is_some() { RoleKind::Remove } else { RoleKind::Empty };
         columns.elements[queried] = candidate.map_or(0, |add| columns.elements[add]);
         match judge_columns(&columns, Want::Verdict, budget).ok()? {
-            MonitorVerdict::Holds(_) => texts.push(automaton.show(labels[queried], result)),
+            MonitorVerdict::Holds(_) => possible.push(automaton.show(labels[queried], result)),
             MonitorVerdict::Violated(_) => (),
         }
         candidate.into_iter().zip(kind_of_add).for_each(|(add, kind)| columns.kinds[add] = kind);
     }
-    Some(sorted_by_length(texts))
+    Some(sorted_by_length(possible))
 }
 
 /// The operations that add an element which no operation is known to have removed. `None` if an

@@ -30,7 +30,7 @@
 use std::collections::HashSet;
 
 use clewline_core::{
-    Automaton, Budget, Charge, End, LabelId, OperationId, Problem, Reason, ResultId, Span, StateId,
+    Automaton, Budget, Charge, End, LabelId, OperationId, Problem, Reason, ResultId, Shown, Span, StateId,
 };
 
 use crate::pace::{LOOK_WORK, Pace, STEP_WORK};
@@ -132,7 +132,7 @@ impl<'p> BreadthFirst<'p> {
     /// # Errors
     ///
     /// If they are not known, and why.
-    pub(crate) fn possible_results(mut self) -> Result<Vec<String>, Reason> {
+    pub(crate) fn possible_results(mut self) -> Result<Vec<Shown>, Reason> {
         let swept = self.run().and_then(|()| match self.queried {
             Some(queried) => self.linearize(queried),
             None => Ok(()),
@@ -352,11 +352,14 @@ impl<'p> BreadthFirst<'p> {
     }
 }
 
-/// Each text once, short ones first, so that numbers ascend.
-pub(crate) fn sorted_by_length(mut texts: Vec<String>) -> Vec<String> {
-    texts.sort_by_cached_key(|it| (it.chars().count(), it.clone()));
-    texts.dedup();
-    texts
+/// Each once, those with short texts first, so that numbers ascend.
+pub(crate) fn sorted_by_length(mut all: Vec<Shown>) -> Vec<Shown> {
+    all.sort_by_cached_key(|it| {
+        let text = it.to_string();
+        (text.chars().count(), text)
+    });
+    all.dedup();
+    all
 }
 
 /// The bit of a slot; 0 if the operation has none.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use clewline_check::{Options, check, failure_point, judge, search::SEARCHES};
 use clewline_core::{
     Allowed, Budget, Datum, ErasedHistory, ErasedSpec, FailurePoint, GeneratorConfig, OperationId, Problem,
-    Reason, Retain, Span, Value, ValueDomain, Values, Verdict, Violation,
+    Reason, Retain, Shown, Span, Value, ValueDomain, Values, Verdict, Violation,
 };
 use clewline_specs::{CATALOG, find};
 use clewline_testing::{pick, share};
@@ -121,8 +121,8 @@ fn check_failure_point(spec: &str, case: &dyn ErasedHistory, seen: &mut ResultCo
     let part = part_of(case, violation.counterexample[0]);
     assert_eq!((events, operation), first_failure(&part), "{spec}: {part:#?}");
     let expected = every_result(spec, case, operation);
-    let mut found = match allowed {
-        Allowed::These(results) => results,
+    let mut found: Vec<String> = match allowed {
+        Allowed::These(results) => results.iter().map(Shown::to_string).collect(),
         Allowed::Blocked => Vec::new(),
         Allowed::Unknown(reason) => panic!("{spec}: {reason}: {part:#?}"),
     };
@@ -205,8 +205,12 @@ fn check_drawing(spec: &str, drawing: &str, events: usize, operation: &str, allo
     let case = drawn(spec, drawing);
     let found = failure_point(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
     assert_eq!((found.events, &*case.label(found.operation)), (events, operation));
-    let allowed: Vec<String> = allowed.iter().map(|&it| it.to_owned()).collect();
-    assert_eq!(found.allowed, if allowed.is_empty() { Allowed::Blocked } else { Allowed::These(allowed) });
+    let found: Vec<String> = match &found.allowed {
+        Allowed::These(results) => results.iter().map(Shown::to_string).collect(),
+        Allowed::Blocked => Vec::new(),
+        Allowed::Unknown(reason) => panic!("{reason}"),
+    };
+    assert_eq!(found, allowed);
 }
 
 /// The history that Lowe draws: an update that overlaps two deletes returns the value of another.
@@ -287,7 +291,7 @@ fn check_long(spec: &str, method: &str, mix: &[(&str, u32)]) {
     let operations = recording.history.operations();
     let chosen =
         operations.skip(pick(1_200, 6_000)).find(|it| it.call.method == name && it.ret.is_some()).unwrap().id;
-    let before = specification.load(recording.clone()).unwrap().label(chosen);
+    let before = specification.load(recording.clone()).unwrap().shown(chosen);
     let invented = recording.values.int(70_000);
     let change = |id, call, ret: Option<Value>| {
         Ok::<_, ()>((call, ret.map(|ret| if id == chosen { invented } else { ret })))

@@ -51,7 +51,7 @@ fn fails(problem: &Problem<'_>, may_fail: &MayFail, at: usize) -> bool {
     let shown = problem.shown(problem.operations()[at]);
     let overlap = |one: Span, other: Span| !one.precedes(other) && !other.precedes(one);
     let spans = problem.spans();
-    match may_fail.when(&shown.method, shown.ret.as_deref()) {
+    match may_fail.when(&shown.method, shown.ret.map(|it| it.to_string()).as_deref()) {
         _ if spans[at].is_pending() => false,
         Some(FailsWhen::Always) => true,
         Some(FailsWhen::Overlapping) => (0..spans.len()).any(|it| it != at && overlap(spans[it], spans[at])),

@@ -27,7 +27,7 @@ use clewline_methods::{
     },
     available_memory,
 };
-use clewline_report::render::{Publish, WitnessShown, grouped, text::shell_word};
+use clewline_report::render::{Proposal, Publish, WitnessShown, grouped, text::shell_word};
 use serde_json::json;
 
 use super::{
@@ -35,7 +35,6 @@ use super::{
     drawings::Drawings,
     generate,
     journal::{Journal, JournalFlag, fingerprint},
-    kept_report::PAGE_PROPOSED,
     output::{Output, Stdout, check_outputs, save, written},
     progress::ProgressLine,
     shard::{Shard, ShardFlags},
@@ -246,18 +245,14 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         let text = outcome.dot(&args.system);
         save(path, &text)?;
     }
-    let status = match outcome.verdict {
-        Verdict::Holds(()) => Status::Done,
-        Verdict::Violated(_) => Status::Violated,
-        Verdict::Unknown(_) => Status::Unknown,
-    };
+    let status = Status::of(outcome.verdict.kind());
     let context = ReportContext {
         system: &args.system,
         harness: &harness,
         spec: found.system.spec,
         scheduler: options.scheduler,
         is_replay: args.replay.is_some(),
-        next: &next(args, &outcome),
+        next: &Proposal::commands(&next(args, &outcome)),
     };
     let presented = Presented { context, outcome: &outcome };
     Stdout::new().print(written(&presented, args.format, WitnessShown::Not).as_bytes())?;
@@ -411,11 +406,11 @@ fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Opti
 const NEXT_TIMEOUT_BASE_MIN: Duration = Duration::from_secs(1);
 
 /// The next commands, best first.
-fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
+fn next(args: &Args, outcome: &Outcome) -> Vec<Proposal> {
     let command = command(args);
     let scheduler = format!("{command}{}", faults(args.lose, args.duplicate, args.crash, args.partition));
     match &outcome.verdict {
-        Verdict::Violated(finding) if finding.is_given_up => vec![scheduler],
+        Verdict::Violated(finding) if finding.is_given_up => vec![scheduler.into()],
         Verdict::Violated(finding) if finding.steps.is_empty() => Vec::new(),
         Verdict::Violated(finding) => {
             let Faults { lose, duplicate, crash, partition, .. } = finding.faults;
@@ -427,21 +422,24 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
             };
             let token = finding.token.to_string();
             let again = format!("{command}{compat}{faults} --replay {}", shell_word(&token));
-            let page = (!args.drawings.have_page()).then(|| format!("{again}{PAGE_PROPOSED}"));
-            args.replay.is_none().then_some(again).into_iter().chain(page).collect()
+            let page = (!args.drawings.have_page()).then(|| format!("{again} --html report.html"));
+            let again = args.replay.is_none().then_some(again).map(Proposal::from);
+            again.into_iter().chain(page.map(Proposal::page)).collect()
         }
-        Verdict::Unknown(_) if args.compat.is_some() => vec![scheduler],
+        Verdict::Unknown(_) if args.compat.is_some() => vec![scheduler.into()],
         Verdict::Unknown(_) | Verdict::Holds(()) => match &outcome.coverage {
             Coverage::Limited(_) if args.replay.is_some() => Vec::new(),
             Coverage::Limited(limit) => beyond_limit(args, limit, &scheduler),
-            Coverage::Exhausted => more_faults(args).map(|it| format!("{command}{it}")).into_iter().collect(),
+            Coverage::Exhausted => {
+                more_faults(args).map(|it| format!("{command}{it}").into()).into_iter().collect()
+            }
         },
     }
 }
 
 /// The commands that go beyond the limit that was hit. `states` is the command with the scheduler
 /// `states`, which sees everything if there is room.
-fn beyond_limit(args: &Args, limit: &Limit, states: &str) -> Vec<String> {
+fn beyond_limit(args: &Args, limit: &Limit, states: &str) -> Vec<Proposal> {
     let is_states = args.scheduler == "states";
     let same = if is_states { states.to_owned() } else { format!("{states} --scheduler {}", args.scheduler) };
     let more = match (limit, args.timeout) {
@@ -456,7 +454,7 @@ fn beyond_limit(args: &Args, limit: &Limit, states: &str) -> Vec<String> {
         (Limit::Cut(_), _) => Some(format!("{same} --steps {}", args.steps.saturating_mul(10))),
         _ => None,
     };
-    more.into_iter().chain((!is_states).then(|| states.to_owned())).collect()
+    more.into_iter().chain((!is_states).then(|| states.to_owned())).map(Proposal::from).collect()
 }
 
 /// The faults to allow next, after no violation. A lost message is a message that is never

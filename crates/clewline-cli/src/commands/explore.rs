@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::{Verdict, is_interrupted, parallel};
+use clewline_core::{Verdict, VerdictKind, is_interrupted, parallel};
 use clewline_explore::{Coverage, Limit};
 use clewline_methods::{
     line_up::{
@@ -290,14 +290,6 @@ impl Args {
     }
 }
 
-fn status(summary: &Summary) -> Status {
-    match summary.verdict() {
-        "holds" => Status::Done,
-        "violated" => Status::Violated,
-        _ => Status::Unknown,
-    }
-}
-
 fn codec_failure(error: clewline_core::CodecError) -> Failure {
     Failure::Message(error.to_string())
 }
@@ -529,7 +521,7 @@ impl Exploration<'_> {
         }
         let is_wrong = one.violated != 0;
         if self.pass == 0 {
-            self.held.push(one.verdict() == "holds");
+            self.held.push(one.verdict() == VerdictKind::Holds(()));
         }
         let is_last = is_wrong && (!self.args.all || self.args.shard.fail_fast);
         if self.args.shard.shard.is_some() {
@@ -680,8 +672,8 @@ impl Exploration<'_> {
         }
         let held = self.held.iter().filter(|it| **it).count() as u64;
         let named = match self.summary().verdict() {
-            "holds" => named.held(options, weak, weak.matrices == held),
-            _ => named,
+            VerdictKind::Holds(()) => named.held(options, weak, weak.matrices == held),
+            VerdictKind::Violated(()) | VerdictKind::Unknown(()) => named,
         };
         named.besides(context(options), weak, false)
     }
@@ -693,7 +685,7 @@ impl Exploration<'_> {
             let stopped = self.summaries.iter().find_map(|it| it.stopped.as_ref());
             journal.end(json!({"stopped": stopped}))?;
         }
-        if self.summary().verdict() == "holds"
+        if self.summary().verdict() == VerdictKind::Holds(())
             && let Some(reason) = self.subject.unseen().nothing
         {
             // One of several matrices may well share nothing; all of them do not.
@@ -701,7 +693,7 @@ impl Exploration<'_> {
             summary.unknown = summary.matrices;
             summary.reason = Some(reason.to_owned());
         }
-        let status = status(self.summary());
+        let status = Status::of(self.summary().verdict());
         let worst = self.worst.take();
         let shown = worst.as_ref().map(|(checked, smallest, _)| smallest.as_ref().unwrap_or(checked));
         if let (Some(path), Some(shown)) = (&self.args.violation, shown)
@@ -715,9 +707,16 @@ impl Exploration<'_> {
             plan::next(self.args, self.subject, self.options(), plan, self.summary(), shown, named.is_open);
         let found = worst.as_ref().map(|it| &it.0.matrix);
         // No matrix says that there would have been more.
-        let is_cut = is_interrupted() && self.summary().verdict() == "unknown" && self.summary().unknown == 0;
+        let is_unknown = self.summary().verdict() == VerdictKind::Unknown(());
+        let is_cut = is_interrupted() && is_unknown && self.summary().unknown == 0;
         let presented = UnderModels {
-            presented: Presented { context: self.context(&next), summary: self.summary(), shown, found },
+            presented: Presented {
+                context: self.context(&next),
+                summary: self.summary(),
+                shown,
+                found,
+                other: named.other.as_ref(),
+            },
             named: &named,
         };
         let text = (self.args.format == Output::Text || is_cut)

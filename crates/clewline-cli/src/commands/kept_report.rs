@@ -17,9 +17,6 @@ use super::{
     summaries::{Nouns, Summaries},
 };
 
-/// The end of a command that proposes to draw a page. It is not proposed where there is one.
-pub(super) const PAGE_PROPOSED: &str = " --html report.html";
-
 /// The texts of a report: as it is printed alone, or beside a page.
 pub(super) struct Texts {
     verdict: &'static str,

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use clewline_core::visible;
+use clewline_core::{VerdictKind, visible};
 use clewline_unmodified as unmodified;
 
 /// How a command ended. The exit codes are stable: scripts rely on them.
@@ -20,6 +20,17 @@ pub(super) enum Status {
     Interrupted = 130,
     /// The same, by SIGTERM.
     Terminated = 143,
+}
+
+impl Status {
+    /// The status of a command with this verdict.
+    pub(super) fn of(verdict: VerdictKind) -> Status {
+        match verdict {
+            VerdictKind::Holds(()) => Status::Done,
+            VerdictKind::Violated(()) => Status::Violated,
+            VerdictKind::Unknown(()) => Status::Unknown,
+        }
+    }
 }
 
 /// An error that ends a command; printed on standard error as `error: …`.

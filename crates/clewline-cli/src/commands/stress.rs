@@ -15,7 +15,7 @@ use std::{
 use clewline_core::{MayFail, ParseError, ValueDomain, is_interrupted};
 use clewline_lab as subjects;
 use clewline_methods::stress::{Outcome, Phase, Progress, Stress, ThreadRole};
-use clewline_report::render::{Publish, WitnessShown, grouped};
+use clewline_report::render::{Proposal, Publish, WitnessShown, grouped};
 use clewline_specs as specs;
 use clewline_threads::{Clock, ClockKind, Noise, Pinning};
 use serde_json::json;
@@ -24,7 +24,6 @@ use super::{
     drawings::Drawings,
     generate,
     journal::{Journal, JournalFlag},
-    kept_report::PAGE_PROPOSED,
     output::{Output, Stdout, check_outputs, written},
     progress, quasi,
     shard::{Shard, ShardFlags},
@@ -251,7 +250,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     };
     // The page is already requested.
     if args.drawings.have_page() {
-        outcome.next.retain(|it| !it.ends_with(PAGE_PROPOSED));
+        outcome.next = Proposal::beside_page(outcome.next);
     }
     // Removes the progress line before anything else is written.
     drop(shown);
@@ -260,11 +259,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 
 /// Prints and writes an outcome.
 fn report(args: &Args, outcome: &Outcome) -> Result<Status, Failure> {
-    let status = match outcome.verdict() {
-        "holds" => Status::Done,
-        "violated" => Status::Violated,
-        _ => Status::Unknown,
-    };
+    let status = Status::of(outcome.verdict());
     Stdout::new().print(written(outcome, args.format, WitnessShown::Not).as_bytes())?;
     args.summaries.write(&NOUNS.summary(vec![outcome.entry()]))?;
     args.drawings.write(|| outcome.page(), || outcome.svg())?;

@@ -132,6 +132,29 @@ fn random_schedulers_report_their_coverage() {
     assert_eq!(object["coverage"], "limited");
 }
 
+/// A scheduler that leaves nothing out within its bounds, but was cut by a limit, decides nothing.
+#[test]
+fn a_limit_leaves_the_verdict_of_a_systematic_scheduler_unknown() {
+    for entry in &schedulers::SCHEDULERS {
+        let args = ["adr", "--scheduler", entry.name, "--executions", "5"];
+        let (code, object) = json(&format!("limit-{}", entry.name), &args);
+        assert_eq!(object["executions"], 5, "{object}");
+        let (expected, limit) = match entry.is_random {
+            true => (0, "schedules were drawn"),
+            false => (3, "the limit of 5 schedules was hit"),
+        };
+        assert_eq!((code, object["limit"].as_str()), (expected, Some(limit)), "{object}");
+    }
+    let ran = actors("limit-text", &["adr", "--scheduler", "delay-bounded", "--executions", "1"]);
+    assert_eq!(ran.code, 3);
+    for expected in ["unknown: ", "the limit of one schedule was hit", "1 schedule by delay-bounded"] {
+        assert!(ran.stdout.contains(expected), "{}", ran.stdout);
+    }
+    let cut = ["adr", "--scheduler", "random", "--executions", "50", "--steps", "4"];
+    let (code, object) = json("limit-steps", &cut);
+    assert_eq!((code, object["limit"].as_str()), (3, Some("50 executions were cut")), "{object}");
+}
+
 #[test]
 fn the_number_of_schedules_grows_with_the_delay_bound() {
     for (bound, schedules, violated) in [("0", 1, 0), ("3", 47, 2), ("4", 93, 8)] {

@@ -92,8 +92,13 @@ fn printed_of(
         shown,
     };
     let small = checked.finding().is_some().then(|| smaller(checked, &options));
-    let presented =
-        Presented { context: telling, summary: &summary, shown: small.as_ref(), found: Some(&matrix) };
+    let presented = Presented {
+        context: telling,
+        summary: &summary,
+        shown: small.as_ref(),
+        found: Some(&matrix),
+        other: None,
+    };
     redacted(&present::text(&presented, &Style::default()))
 }
 

@@ -226,7 +226,7 @@ fn a_reached_time_limit_is_no_success() {
         .without_environment()
         .run()
         .unwrap();
-    assert_eq!(tested.verdict(), "unknown");
+    assert_eq!(tested.verdict().word(), "unknown");
     assert!(tested.to_string().contains("Time was up"), "{tested}");
 }
 

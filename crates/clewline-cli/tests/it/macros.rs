@@ -168,7 +168,7 @@ fn timeless(tested: &clewline_methods::line_up::Outcome) -> String {
 #[test]
 fn a_builder_finds_and_shrinks_a_violation_and_prints_a_replay() {
     let tested = lossy().run().unwrap();
-    assert_eq!(tested.verdict(), "violated");
+    assert_eq!(tested.verdict().word(), "violated");
     let found = tested.found.as_ref().unwrap();
     assert_eq!(found.matrix.to_string(), "add(1) | add(1)");
     let token = tested.token().unwrap();
@@ -211,11 +211,11 @@ fn a_reached_limit_is_no_success() {
     let right =
         LineUp::new(|| AtomicU32::new(0)).call("add", |it| it.fetch_add(1, SeqCst)).without_environment();
     let tested = right.matrix("add add | add add").executions(6).preemptions(None).run().unwrap();
-    assert_eq!(tested.verdict(), "holds", "there are exactly six");
+    assert_eq!(tested.verdict().word(), "holds", "there are exactly six");
     let right =
         LineUp::new(|| AtomicU32::new(0)).call("add", |it| it.fetch_add(1, SeqCst)).without_environment();
     let tested = right.matrix("add add | add add").executions(5).preemptions(None).run().unwrap();
-    assert_eq!(tested.verdict(), "unknown");
+    assert_eq!(tested.verdict().word(), "unknown");
     assert!(!tested.holds());
 }
 
@@ -267,7 +267,7 @@ fn subjects_of_the_tables_are_checked_by_their_names() {
         .without_environment()
         .run()
         .unwrap();
-    assert_eq!(tested.verdict(), "violated", "{tested}");
+    assert_eq!(tested.verdict().word(), "violated", "{tested}");
     let event = clewline_lab::line_up("manual-reset-event").unwrap().threads(2).operations(2).samples(10);
     assert!(event.without_environment().run().unwrap().holds());
     assert!(clewline_lab::line_up("treiber-stack:no").is_err());

@@ -92,7 +92,7 @@ fn a_ring_is_wrong_with_two_producers_or_two_consumers() {
         let outcome =
             run(&ring(producers, consumers).timeout(Duration::from_secs(300)).shrink(Duration::ZERO));
         let report = outcome.to_string();
-        assert_eq!(outcome.verdict(), "violated", "{report}");
+        assert_eq!(outcome.verdict().word(), "violated", "{report}");
         assert!(matches!(outcome.shown().unwrap().failure, RunFailure::NotLinearizable(_)), "{report}");
         let two = if producers == 2 { "producer" } else { "consumer" };
         assert!(report.contains(&format!("{two}-1")) || report.contains(&format!("{two}-2")), "{report}");

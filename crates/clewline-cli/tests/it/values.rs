@@ -76,7 +76,7 @@ fn a_torn_result_under_every_interleaving_is_a_wrong_result() {
     for against in [|it| it, LineUp::against_specification, |it: LineUp<_>| it.against_named("register:0")] {
         let line_up = LineUp::specified(Register::starting_at(0), Halves::default).without_environment();
         let outcome = against(line_up.matrix("write(1) | read")).run().unwrap();
-        assert_eq!(outcome.verdict(), "violated", "{outcome}");
+        assert_eq!(outcome.verdict().word(), "violated", "{outcome}");
         assert!(outcome.to_string().contains(&TORN.to_string()[..10]), "{outcome}");
         assert!(!outcome.to_string().contains("panic"), "{outcome}");
     }
@@ -108,7 +108,7 @@ fn texts_and_large_integers_of_a_matrix_are_equal_to_those_of_a_subject() {
         let line_up = LineUp::specified(Map::new(), Texts::default).without_environment();
         let matrix = r#"put("x", 5000000000) | get("x") remove("x")"#;
         let outcome = against(line_up.matrix(matrix)).run().unwrap();
-        assert_eq!(outcome.verdict(), "holds", "{outcome}");
+        assert_eq!(outcome.verdict().word(), "holds", "{outcome}");
     }
 }
 

@@ -1,6 +1,9 @@
 //! The step function that searches see, and the replay that verifies.
 
-use crate::id::{LabelId, ResultId, StateId};
+use crate::{
+    id::{LabelId, ResultId, StateId},
+    shown::Shown,
+};
 
 /// A specification reduced to a step function on interned states and labels.
 pub trait Automaton {
@@ -23,7 +26,7 @@ pub trait Automaton {
     fn results(&mut self, state: StateId, label: LabelId) -> Option<Vec<PossibleResult>>;
 
     /// How a report writes an operation with the call of `label` and this result.
-    fn show(&self, label: LabelId, result: ResultId) -> String;
+    fn show(&self, label: LabelId, result: ResultId) -> Shown;
 
     /// Approximate size in bytes of the states and cached steps.
     fn bytes(&self) -> usize;
@@ -69,9 +72,8 @@ pub trait Replay {
         positions.iter().position(|&it| !self.advance(it as usize))
     }
 
-    /// The results that the operation at `position` can return here, each as a report writes the
-    /// operation.
-    fn could_return(&self, position: usize) -> Vec<String>;
+    /// The operation at `position` with each result that it can return here.
+    fn could_return(&self, position: usize) -> Vec<Shown>;
 
     /// The possible states of the object here: the first `most` characters of each in `Debug`
     /// format.

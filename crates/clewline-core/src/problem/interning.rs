@@ -10,6 +10,7 @@ use super::{
 use crate::{
     id::{LabelId, OperationId, ResultId, StateId},
     intern::Interner,
+    shown::Shown,
     specification::Specification,
 };
 
@@ -207,9 +208,9 @@ impl<S: Specification> Automaton for InterningAutomaton<'_, S> {
         is_specified.then_some(all)
     }
 
-    fn show(&self, label: LabelId, result: ResultId) -> String {
+    fn show(&self, label: LabelId, result: ResultId) -> Shown {
         let (call, ..) = self.meanings[label.index()];
-        (self.show)(call, Some(&self.results[result.0])).to_string()
+        (self.show)(call, Some(&self.results[result.0]))
     }
 
     fn bytes(&self) -> usize {

@@ -178,3 +178,22 @@ fn threads_that_make_equal_values_get_equal_words() {
     assert!(made.iter().all(|it| *it == made[0]));
     assert!(made[0].iter().all(|(number, value)| value.get::<String>() == format!("thread: {number}")));
 }
+
+#[test]
+fn states_are_shown_with_the_values_of_their_table() {
+    let mut values = Values::new();
+    let text = values.text("a, b");
+    let list = values.list(&[text, Value::NIL]);
+    let shown = |values: &Arc<Values>| values.shown_by_debug(|| format!("{:?}", (text, [list, Value::NIL])));
+    assert_eq!(shown(&Arc::new(values)), r#"("a, b", [["a, b", null], null])"#);
+    // Of another table, and outside.
+    assert_eq!(shown(&Arc::default()), "(#5, [#6, null])");
+    assert_eq!(format!("{:?}", (text, Value::NIL, Value::ABSENT)), "(#5, nil, absent)");
+    // Texts stay as they are, whatever they say.
+    let made = Arc::new(Values::new()).shown_by_debug(|| format!("{:?}", ("nil #5", Value::ABSENT)));
+    assert_eq!(made, r#"("nil #5", absent)"#);
+    // Also after a panic.
+    let panics = || Arc::new(Values::new()).shown_by_debug(|| -> usize { panic!("as expected") });
+    assert!(std::panic::catch_unwind(panics).is_err());
+    assert_eq!(format!("{:?}", Value::NIL), "nil");
+}

@@ -1,10 +1,12 @@
 //! One value: a word, and the table of the process for values that programs make.
 
 use std::{
+    cell::RefCell,
     cmp::Ordering,
     fmt,
     hash::Hasher,
     num::NonZeroU32,
+    rc::Rc,
     sync::{
         Mutex, OnceLock, PoisonError,
         atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed},
@@ -175,8 +177,32 @@ impl PartialOrd for Value {
     }
 }
 
+/// What a value is written as, if it is one of a certain table.
+pub(super) type ShowInTable = Rc<dyn Fn(Value) -> Option<String>>;
+
+thread_local! {
+    // How `Debug` writes values on this thread.
+    static SHOWN_BY_DEBUG: RefCell<Option<ShowInTable>> = const { RefCell::new(None) };
+}
+
+/// Runs `write`, in which `Debug` writes values as `show` does, where that knows them.
+pub(super) fn with_debug<T>(show: ShowInTable, write: impl FnOnce() -> T) -> T {
+    struct Restore(Option<ShowInTable>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            SHOWN_BY_DEBUG.set(self.0.take());
+        }
+    }
+    let _restore = Restore(SHOWN_BY_DEBUG.replace(Some(show)));
+    write()
+}
+
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by_table = SHOWN_BY_DEBUG.with_borrow(Clone::clone);
+        if let Some(text) = by_table.filter(|_| !self.is_absent()).and_then(|show| show(*self)) {
+            return f.write_str(&text);
+        }
         match self.datum() {
             Some(Datum::Absent) => f.write_str("absent"),
             Some(Datum::Nil) => f.write_str("nil"),

@@ -245,11 +245,11 @@ fn counted(table: &Table, options: &Options, scheduler: Scheduler) -> (Metrics, 
     let found = find_system(table.system).expect("the system is in the table");
     let shape: Shape = table.harness.parse().expect("harnesses of the paper are shapes");
     let schedules = match (options.size, &scheduler) {
-        (Size::Quick, it) if it.is_random() => 5_000,
+        (Size::Quick, Scheduler::Executions(it)) if it.is_random => 5_000,
         (Size::Quick, _) if table.harness == "2r+2w" => 500,
         (Size::Quick, Scheduler::Executions(_)) if scheduler.unsound().is_none() => 2_000,
         (Size::Quick, _) => 5_000,
-        (Size::Full, it) if it.is_random() => 100_000,
+        (Size::Full, Scheduler::Executions(it)) if it.is_random => 100_000,
         (Size::Full, it) if it.unsound().is_some() => 50_000,
         (Size::Full, _) => 200_000,
     };

@@ -96,7 +96,7 @@ impl Shape {
             let call = specification.read_call(&values, method, values.share(arg))?;
             Ok(ClientCall { client, to, call })
         });
-        Ok(Scenario { calls: calls.collect::<Result<_, _>>()?, clients })
+        Ok(Scenario { calls: calls.collect::<Result<_, CodecError>>()?, clients })
     }
 
     /// The client, the actor and the call of each.

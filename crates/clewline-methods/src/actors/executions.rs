@@ -137,11 +137,6 @@ fn seen(
         return Err(Error::BadHandler(bad_handler.clone()));
     }
     let is_sound = entry.soundness != Soundness::Never;
-    let is_partial = entry.is_random || is_sound && !entry.is_exhaustive;
-    let coverage = match coverage {
-        Coverage::Limited(Limit::Schedules(_)) if is_partial => Coverage::Limited(Limit::Sampled),
-        coverage => coverage,
-    };
     // Whether the exploration was complete. Rules that leave out histories never prove anything.
     let is_done = matches!(coverage, Coverage::Exhausted | Coverage::Limited(Limit::Bound | Limit::Sampled));
     let is_complete = is_done && is_sound && statistics.unknown() == 0;

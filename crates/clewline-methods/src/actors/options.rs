@@ -59,15 +59,6 @@ impl Scheduler {
         }
     }
 
-    /// Whether it draws schedules at random, up to the number that is set.
-    #[must_use]
-    pub fn is_random(&self) -> bool {
-        match self {
-            Scheduler::States => false,
-            Scheduler::Executions(entry) => entry.is_random,
-        }
-    }
-
     /// The entry of a scheduler whose rules are known to leave out histories.
     #[must_use]
     pub fn unsound(&self) -> Option<&'static Entry> {

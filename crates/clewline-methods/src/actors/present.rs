@@ -1,5 +1,6 @@
 //! Outcomes of explorations, presented.
 
+use clewline_core::VerdictKind;
 use clewline_report::render::{
     Cause, Present,
     block::{Block, Fact},
@@ -25,8 +26,8 @@ impl Present for Presented<'_> {
         self.context.system
     }
 
-    fn word(&self) -> &'static str {
-        self.outcome.verdict.word()
+    fn kind(&self) -> VerdictKind {
+        self.outcome.verdict.kind()
     }
 
     fn cause(&self) -> Option<Cause> {

@@ -294,7 +294,7 @@ impl<S: ReplicatedObject> IncrementalJudge for FrontierJudge<S> {
 struct Named {
     case: Box<dyn ErasedHistory>,
     names: Names,
-    values: Values,
+    values: Arc<Values>,
 }
 
 impl Named {
@@ -302,7 +302,7 @@ impl Named {
         let mut values = Values::new();
         let processes = (0..clients).map(|it| values.symbol(&ActorId::client(it).to_string())).collect();
         let names = Names { processes, ..Names::default() };
-        Box::new(Named { case, names, values })
+        Box::new(Named { case, names, values: Arc::new(values) })
     }
 }
 
@@ -319,7 +319,7 @@ impl HistoryView for Named {
         &self.names
     }
 
-    fn values(&self) -> &Values {
+    fn values(&self) -> &Arc<Values> {
         &self.values
     }
 }

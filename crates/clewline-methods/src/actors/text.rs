@@ -2,12 +2,11 @@
 
 use clewline_actors::{FaultPlacement, Faults, Modality, StepKind};
 use clewline_core::OperationId;
-use clewline_explore::Coverage;
+use clewline_explore::{Coverage, Limit};
 use clewline_report::render::{
     block::{Block, Fact},
-    grouped,
+    count, grouped,
     text::{self, Style, duration},
-    timeline::call_and_result,
 };
 
 use super::{
@@ -57,7 +56,7 @@ pub(super) fn headline(context: &ReportContext<'_>, outcome: &Outcome) -> String
         ViolationKind::Property(name, Modality::Sometimes) => property(name, "it is never true"),
         ViolationKind::Property(name, Modality::Eventually) => property(name, "it need not become true"),
         ViolationKind::Stuck => {
-            let call = finding.pending().next().map(|it| call_and_result(&finding.case.label(it)).0);
+            let call = finding.pending().next().map(|it| finding.case.shown(it).call());
             finding.why.cause().headline(system, call.as_deref())
         }
     }
@@ -69,7 +68,7 @@ fn seen(context: &ReportContext<'_>, outcome: &Outcome) -> String {
     }
     match &outcome.coverage {
         Coverage::Exhausted => "every schedule".to_owned(),
-        Coverage::Limited(_) if context.scheduler.is_random() => "all schedules that were drawn".to_owned(),
+        Coverage::Limited(Limit::Sampled) => "all schedules that were drawn".to_owned(),
         Coverage::Limited(_) => "all schedules within the bound".to_owned(),
     }
 }
@@ -145,9 +144,8 @@ fn violated(context: &ReportContext<'_>, finding: &Finding, style: &Style) -> Ve
         ViolationKind::Stuck => {
             let schedule = if finding.is_given_up { "some schedule" } else { "this schedule" };
             let judged = finding.judged(context.system, context.spec);
-            let call = |it: OperationId| {
-                format!("{} of {}", call_and_result(&finding.case.label(it)).0, judged.process(it))
-            };
+            let call =
+                |it: OperationId| format!("{} of {}", finding.case.shown(it).call(), judged.process(it));
             let pending: Vec<String> = finding.pending().map(call).collect();
             let have = if pending.len() == 1 { "has" } else { "have" };
             format!(
@@ -205,9 +203,8 @@ pub(super) fn line(step: &Step) -> String {
 }
 
 pub(super) fn notes(finding: &Finding, step: &Step) -> Vec<String> {
-    let label = |id: &OperationId| finding.case.label(*id);
-    let called = step.calls.iter().map(|it| format!("calls {}", call_and_result(&label(it)).0));
-    called.chain(step.returns.iter().map(|it| format!("returns {}", label(it)))).collect()
+    let called = step.calls.iter().map(|it| format!("calls {}", finding.case.shown(*it).call()));
+    called.chain(step.returns.iter().map(|it| format!("returns {}", finding.case.label(*it)))).collect()
 }
 
 /// The replay command, and the counts.
@@ -255,8 +252,8 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), context: &ReportContext<
     let by = context.scheduler.name();
     let mut text = match &metrics.states {
         Some(states) => {
-            let (unique, edges) = (grouped(states.unique), grouped(states.edges));
-            let mut text = format!("{unique} states, {edges} edges");
+            let edges = count(states.edges, "edge", "edges");
+            let mut text = format!("{}, {edges}", count(states.unique, "state", "states"));
             let those = match states.places {
                 FaultPlacement::Few => {
                     text.push_str(", with faults where they make a difference");
@@ -265,13 +262,16 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), context: &ReportContext<
                 _ => "",
             };
             match schedules {
-                Some(n) => text.push_str(&format!(": {} {those}schedules", big(n))),
+                Some(n) => text.push_str(&format!(": {} {those}{}", big(n), schedules_noun(n))),
                 None if states.has_cycle => text.push_str("; some go round, so there is no end of schedules"),
                 None => (),
             }
             text
         }
-        None => format!("{} schedules by {by}", schedules.map_or_else(String::new, big)),
+        None => {
+            let n = schedules.unwrap_or(0);
+            format!("{} {} by {by}", big(n), schedules_noun(n))
+        }
     };
     if let Some(redundant) = metrics.redundant.filter(|it| *it != 0) {
         text.push_str(&format!(", {} given up as redundant", grouped(redundant)));
@@ -307,6 +307,10 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), context: &ReportContext<
         fact("first", format!("schedule {} was the first with a violation", grouped(nth)));
     }
     fact("coverage", outcome.coverage.to_string());
+}
+
+fn schedules_noun(number: u128) -> &'static str {
+    if number == 1 { "schedule" } else { "schedules" }
 }
 
 fn big(number: u128) -> String {

@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use clewline_check::PartsJudged;
-use clewline_core::{ErasedHistory, Verdict};
+use clewline_core::{ErasedHistory, Verdict, VerdictKind};
 use clewline_report::render::{
     Cause, CheckedHistory, Present, WitnessShown,
     block::{Block, Fact},
@@ -109,8 +109,8 @@ impl Present for Report<'_> {
         &self.name
     }
 
-    fn word(&self) -> &'static str {
-        self.verdict().word()
+    fn kind(&self) -> VerdictKind {
+        self.verdict().kind()
     }
 
     fn cause(&self) -> Option<Cause> {

@@ -14,7 +14,6 @@ use clewline_core::{
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
 use clewline_matrix::{
     Explained, Explanation, Extent, Strategy, Survey, TestProgram, Visit, Visits, orders, serializability,
-    split_method,
 };
 use clewline_report::render::Cause;
 use clewline_threads::control::{Operation, Outcome, Race};
@@ -363,9 +362,8 @@ impl CandidateHistory<'_> {
         calls.extend_from_slice(more);
         let texts = &*texts;
         let show = |at: &u32, result: Option<&ResultId>| {
-            let (method, arguments) = split_method(&calls[*at as usize]);
-            let ret = result.map(|it| texts[it.0].to_string()).filter(|it| !it.is_empty());
-            Shown { method: method.to_owned(), arguments: arguments.to_owned(), ret }
+            let ret = result.map_or_else(String::new, |it| texts[it.0].to_string());
+            Shown::of_texts(&calls[*at as usize], Some(&ret))
         };
         judge_displaced(quasi, &Problem::of_objects_shown(set, &history, &show))
     }

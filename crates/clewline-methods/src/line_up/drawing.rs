@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use clewline_core::Shown;
 use clewline_explore::{Access, SharedId};
 use clewline_matrix::Matrix;
 use clewline_report::render::{
@@ -99,11 +100,8 @@ pub(super) fn matrix(matrix: &Matrix) -> Vec<String> {
 }
 
 /// `pop → 1`, `push(1)`, `wait → ?`.
-pub(super) fn label(seen: &ObservedOperation) -> String {
-    match &seen.returned {
-        Some((_, result)) => call_with_result(&seen.call, result),
-        None => format!("{} → ?", seen.call),
-    }
+pub(super) fn label(seen: &ObservedOperation) -> Shown {
+    Shown::of_texts(&seen.call, seen.returned.as_ref().map(|it| it.1.as_str()))
 }
 
 pub(super) fn call_with_result(call: &str, result: &str) -> String {
@@ -138,7 +136,9 @@ pub(super) fn history(matrix: &Matrix, operations: &[ObservedOperation], width: 
     // Rows before which a line is drawn.
     let mut lines = Vec::new();
     for layer in &layers {
-        let of = |process: usize| layer.iter().filter(move |it| it.process == process).map(|it| label(it));
+        let of = |process: usize| {
+            layer.iter().filter(move |it| it.process == process).map(|it| label(it).to_string())
+        };
         let columns: Vec<Vec<String>> = processes.iter().map(|&it| of(it).collect()).collect();
         lines.push(rows.len());
         for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
@@ -311,13 +311,11 @@ fn lines(finding: &Finding, objects: &ObjectNumbers, files: &Files) -> Vec<Inter
         };
         let called = mine().find(|it| it.1.called.is_some_and(is_at));
         lines.extend(called.map(|(at, it)| talk(at, format!("calls {}", it.call))));
-        // `+4 1` is the value four bytes behind the beginning of the object.
-        let (within, detail) = match moment.detail.split_once(' ') {
-            Some((within, detail)) if within.starts_with('+') => (within, detail),
-            Some(_) | None => ("", moment.detail.as_str()),
+        let within = if moment.offset == 0 { String::new() } else { format!("+{}", moment.offset) };
+        let detail = match moment.detail.as_str() {
+            "" => String::new(),
+            detail => format!(": {}", detail.replace("->", "→")),
         };
-        let detail =
-            if detail.is_empty() { String::new() } else { format!(": {}", detail.replace("->", "→")) };
         let unlocked = match objects.name(moment.step.frees) {
             name if name.is_empty() => name,
             name => format!(", {}{name}", Access::Release.verb()),
@@ -534,11 +532,11 @@ fn holder(finding: &Finding, pending: &Pending, threads: &Threads, holder: &Hold
 /// changed it last.
 fn last_change(finding: &Finding, pending: &Pending) -> Option<(SharedId, Holder)> {
     let own = finding.moments.iter().rfind(|it| it.step.task == pending.task)?;
-    let is_word = own.step.access == Access::Update && own.detail.starts_with("futex wait");
+    let is_word = own.step.access == Access::Update && own.is_futex_wait;
     let word = own.step.object;
     let changes = |it: &&Moment| {
         let writes = matches!(it.step.access, Access::Write | Access::Update);
-        writes && it.step.object == word && it.step.task != pending.task && !it.detail.starts_with("futex")
+        writes && it.step.object == word && it.step.task != pending.task && !it.is_futex_wait
     };
     let other = finding.moments.iter().rfind(changes).filter(|_| is_word)?;
     Some((word, Holder { task: other.step.task, place: other.place }))

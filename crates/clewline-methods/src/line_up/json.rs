@@ -67,7 +67,7 @@ pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: O
 pub(super) fn summary(subject: &str, summary: &Summary) -> Object {
     let mut object = Object::new();
     object.add("subject", subject);
-    object.add("verdict", summary.verdict());
+    object.add("verdict", summary.verdict().word());
     let reasons: Vec<&str> = summary.reason.iter().chain(&summary.stopped).map(String::as_str).collect();
     if !reasons.is_empty() {
         object.add("reason", reasons.join("; "));

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use clewline_core::VerdictKind;
 use clewline_matrix::Matrix;
 use clewline_report::render::{
     Cause, Present,
@@ -53,12 +54,11 @@ impl Outcome {
     /// Whether matrices were checked, and each of them holds.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.verdict() == "holds"
+        self.verdict() == VerdictKind::Holds(())
     }
 
-    /// `holds`, `violated` or `unknown`.
-    #[must_use]
-    pub fn verdict(&self) -> &'static str {
+    /// The verdict. The evidence is in `found` and in `summary`.
+    pub fn verdict(&self) -> VerdictKind {
         self.summary.verdict()
     }
 
@@ -82,7 +82,7 @@ impl Outcome {
             shown: if self.is_replay { InterleavingDetail::Full } else { InterleavingDetail::Short },
         };
         let shown = self.found.as_ref().filter(|it| it.finding().is_some());
-        show(&Presented { context, summary: &self.summary, shown, found: self.drawn.as_ref() })
+        show(&Presented { context, summary: &self.summary, shown, found: self.drawn.as_ref(), other: None })
     }
 }
 
@@ -91,7 +91,7 @@ impl Present for Outcome {
         &self.name
     }
 
-    fn word(&self) -> &'static str {
+    fn kind(&self) -> VerdictKind {
         self.verdict()
     }
 

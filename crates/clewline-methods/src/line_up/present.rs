@@ -1,5 +1,6 @@
 //! Results of matrices, presented.
 
+use clewline_core::VerdictKind;
 use clewline_matrix::Matrix;
 use clewline_report::render::{
     Cause, Present,
@@ -10,7 +11,7 @@ use clewline_report::render::{
 use super::{
     drawing::InterleavingDetail,
     finding::{Checked, Finding, Verdict},
-    text::{self, ReportContext, Summary},
+    text::{self, OtherPhase, ReportContext, Summary},
 };
 
 /// The results of all matrices, and the context of the report.
@@ -24,6 +25,8 @@ pub struct Presented<'a> {
     pub shown: Option<&'a Checked>,
     /// That matrix as it was checked first.
     pub found: Option<&'a Matrix>,
+    /// What was explored under another memory model.
+    pub other: Option<&'a OtherPhase>,
 }
 
 impl Present for Presented<'_> {
@@ -31,7 +34,7 @@ impl Present for Presented<'_> {
         self.context.subject
     }
 
-    fn word(&self) -> &'static str {
+    fn kind(&self) -> VerdictKind {
         self.summary.verdict()
     }
 
@@ -61,7 +64,7 @@ impl Present for Presented<'_> {
 
     fn facts(&self) -> Vec<Fact> {
         let mut facts = self.again();
-        facts.extend(text::explored(&self.context, self.summary));
+        facts.extend(text::explored(&self.context, self.summary, self.other));
         facts
     }
 
@@ -110,8 +113,8 @@ impl Present for PresentedMatrix<'_> {
         self.context.subject
     }
 
-    fn word(&self) -> &'static str {
-        self.checked.verdict.word()
+    fn kind(&self) -> VerdictKind {
+        self.checked.verdict.kind()
     }
 
     fn cause(&self) -> Option<Cause> {
@@ -138,7 +141,7 @@ impl Present for PresentedMatrix<'_> {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        text::explored(&self.context, &Summary::of(self.checked))
+        text::explored(&self.context, &Summary::of(self.checked), None)
     }
 
     fn next(&self) -> Vec<String> {

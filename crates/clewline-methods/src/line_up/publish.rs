@@ -111,7 +111,7 @@ impl Presented<'_> {
             }
             facts.push(Fact::Named("states", no_states(&report_context.options.against).to_owned()));
         }
-        facts.extend(text::explored(report_context, summary));
+        facts.extend(text::explored(report_context, summary, self.other));
         page.facts.clear();
         page.add_facts(facts);
     }

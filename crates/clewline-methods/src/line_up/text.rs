@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use clewline_core::VerdictKind;
 use clewline_explore::{Coverage, Limit};
 use clewline_matrix::Matrix;
 use clewline_report::render::{
@@ -133,15 +134,14 @@ impl Summary {
         self.elapsed += checked.elapsed.iter().sum();
     }
 
-    /// The word for all of them.
-    #[must_use]
-    pub fn verdict(&self) -> &'static str {
+    /// The verdict on all of them.
+    pub fn verdict(&self) -> VerdictKind {
         if self.violated != 0 {
-            "violated"
+            VerdictKind::Violated(())
         } else if self.unknown != 0 || self.stopped.is_some() || self.matrices == 0 {
-            "unknown"
+            VerdictKind::Unknown(())
         } else {
-            "holds"
+            VerdictKind::Holds(())
         }
     }
 }
@@ -546,7 +546,7 @@ pub fn typed(matrix: &Matrix, reader: Audience) -> String {
 
 /// The text about the factor between the word and the colon, if one was requested.
 pub(super) fn qualifier(context: &ReportContext<'_>, summary: &Summary) -> Option<String> {
-    if summary.verdict() != "holds" || !context.options.judging.is_question() {
+    if summary.verdict() != VerdictKind::Holds(()) || !context.options.judging.is_question() {
         return None;
     }
     let least = summary.needed.iter().map(|it| it.1.factor()).max().unwrap_or(0);
@@ -562,8 +562,8 @@ pub(super) fn headline_of_all(context: &ReportContext<'_>, summary: &Summary) ->
     };
     let where_ = where_ + &under(context.options);
     match (summary.verdict(), summary.matrices) {
-        ("holds", _) if context.options.judging.is_question() => where_,
-        ("holds", _) => format!("no violation found in {where_}"),
+        (VerdictKind::Holds(()), _) if context.options.judging.is_question() => where_,
+        (VerdictKind::Holds(()), _) => format!("no violation found in {where_}"),
         (_, 0) => format!("no matrix was checked on {subject}"),
         (_, 1) => where_,
         (_, _) if summary.unknown == 0 => format!("{where_}, and more were asked for"),
@@ -577,7 +577,7 @@ pub(super) fn headline_of_all(context: &ReportContext<'_>, summary: &Summary) ->
 pub(super) fn sentences_of_all(context: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
     let reasons = summary.reason.iter().chain(&summary.stopped);
     let mut sentences: Vec<String> = reasons.map(|it| format!("{}.", capitalized(it))).collect();
-    if summary.verdict() == "holds" {
+    if summary.verdict() == VerdictKind::Holds(()) {
         sentences.push(meaning(context, summary));
     } else if summary.executions != 0 {
         sentences.push("What was explored holds, but that is not all there is.".to_owned());
@@ -677,16 +677,66 @@ fn meaning(context: &ReportContext<'_>, summary: &Summary) -> String {
     )
 }
 
+/// The second phase under another memory model, which a report lists beside its own.
+#[derive(Clone, Debug)]
+pub struct OtherPhase {
+    description: String,
+    is_before: bool,
+}
+
+impl OtherPhase {
+    /// What was explored under the model of `context`, if anything was: before the model that the
+    /// report is about, or after it.
+    #[must_use]
+    pub fn of(context: &ReportContext<'_>, summary: &Summary, is_before: bool) -> Option<OtherPhase> {
+        concurrent_phase(context, summary).map(|description| OtherPhase { description, is_before })
+    }
+}
+
 /// How much was explored, and how long that took.
-pub(super) fn explored(context: &ReportContext<'_>, summary: &Summary) -> Vec<Fact> {
+pub(super) fn explored(
+    context: &ReportContext<'_>,
+    summary: &Summary,
+    other: Option<&OtherPhase>,
+) -> Vec<Fact> {
     let options = context.options;
     let mut facts = Vec::new();
-    let stuck = |n: u64| if n == 0 { String::new() } else { format!(", {} of them stuck", grouped(n)) };
     let of = |n: u64| if n == 1 { String::new() } else { format!(" in {}", count(n, "matrix", "matrices")) };
     if summary.serial_histories != 0 {
         let n = count(summary.serial_histories, "serial history", "serial histories");
-        let value = format!("{n}{}{}", stuck(summary.serial_stuck), of(summary.matrices));
+        let value = format!("{n}{}{}", of_them_stuck(summary.serial_stuck), of(summary.matrices));
         facts.push(Fact::Named("phase 1", value));
+    }
+    if let Some(own) = concurrent_phase(context, summary) {
+        let [before, after] = [true, false].map(|is_before| other.filter(|it| it.is_before == is_before));
+        let before = before.map(|it| it.description.clone());
+        let after = after.map(|it| it.description.clone());
+        let all = before.into_iter().chain([own]).chain(after);
+        facts.extend(all.map(|it| Fact::Named("phase 2", it)));
+    }
+    if let Some(n) = summary.unserializable {
+        let value = format!("{} not conflict-serializable", count(n, "execution is", "executions are"));
+        facts.push(Fact::Named("besides", value));
+    }
+    if !options.may_fail.is_empty() {
+        facts.push(Fact::Named("allowed", options.may_fail.sentence()));
+    }
+    facts.push(Fact::Named("took", duration(summary.elapsed)));
+    facts
+}
+
+fn of_them_stuck(n: u64) -> String {
+    if n == 0 { String::new() } else { format!(", {} of them stuck", grouped(n)) }
+}
+
+/// `12 executions by bounded, at most 2 preemptions: 3 distinct histories`.
+fn concurrent_phase(context: &ReportContext<'_>, summary: &Summary) -> Option<String> {
+    let options = context.options;
+    if context.is_replay {
+        return Some("this one execution, run again".to_owned());
+    }
+    if summary.executions == 0 {
+        return None;
     }
     let bound = match options.bound() {
         Some((bound, most)) if summary.bounded != 0 && options.scheduler.is_exhaustive => {
@@ -703,27 +753,13 @@ pub(super) fn explored(context: &ReportContext<'_>, summary: &Summary) -> Vec<Fa
             format!(", memory {}{}", model.name(), stale.unwrap_or_default())
         }
     };
-    if context.is_replay {
-        facts.push(Fact::Named("phase 2", "this one execution, run again".to_owned()));
-    } else if summary.executions != 0 {
-        let value = format!(
-            "{} by {}{bound}{model}: {}{}",
-            count(summary.executions, "execution", "executions"),
-            options.scheduler.name,
-            count(summary.histories, "distinct history", "distinct histories"),
-            stuck(summary.stuck),
-        );
-        facts.push(Fact::Named("phase 2", value));
-    }
-    if let Some(n) = summary.unserializable {
-        let value = format!("{} not conflict-serializable", count(n, "execution is", "executions are"));
-        facts.push(Fact::Named("besides", value));
-    }
-    if !options.may_fail.is_empty() {
-        facts.push(Fact::Named("allowed", options.may_fail.sentence()));
-    }
-    facts.push(Fact::Named("took", duration(summary.elapsed)));
-    facts
+    Some(format!(
+        "{} by {}{bound}{model}: {}{}",
+        count(summary.executions, "execution", "executions"),
+        options.scheduler.name,
+        count(summary.histories, "distinct history", "distinct histories"),
+        of_them_stuck(summary.stuck),
+    ))
 }
 
 /// Whether the exploration was complete: no bound left anything out, and nothing stopped it.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clewline_check::Algorithm;
 use clewline_core::{Reason, ValueDomain};
-use clewline_report::render::text::shell_word;
+use clewline_report::render::{Proposal, text::shell_word};
 use clewline_threads::{Clock, Noise, Pinning};
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Commands to type next, best first. `test` is the name of the test that was run, if it was one.
-pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> Vec<String> {
+pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> Vec<Proposal> {
     let mut commands = match &stress.origin {
         Origin::Program => vec![cargo(stress, outcome, test)],
         Origin::Table(usual) => asked(stress, outcome, usual),
@@ -23,6 +23,7 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
         let relaxed = Stress { may_fail: holds_if.clone(), ..stress.clone() };
         commands.push(format!("{}{}", stressing(&relaxed, &stress.workload, usual), limits(stress)));
     }
+    let mut proposals: Vec<Proposal> = commands.into_iter().map(Proposal::from).collect();
     // For a linearizable history, a check shows nothing new.
     let is_worth_a_check = outcome.shown().is_some_and(|it| !it.counterexample().is_empty());
     if let (true, Saved::File(file), Some(spec)) =
@@ -33,9 +34,10 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
             None => format!("--spec {}{}", shell_word(&spec), failing(stress)),
             Some(asked) => format!("--spec {} {}", shell_word(asked.plain()), asked.as_flags()),
         };
-        commands.insert(0, format!("clewline check {file} {judged} --html report.html"));
+        let page = format!("clewline check {file} {judged} --html report.html");
+        proposals.insert(0, Proposal::page(page));
     }
-    commands
+    proposals
 }
 
 fn cargo(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> String {

@@ -70,7 +70,7 @@ use crate::{
 
 use plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Environment, Origin};
 
-pub use clewline_report::render::Cause;
+pub use clewline_report::render::{Cause, Proposal};
 pub use outcome::{Finding, Outcome, RunFailure, Saved, Shrinking};
 pub use plan::{Phase, Progress, Stress, Workload};
 pub use recorded::Recorded;
@@ -460,7 +460,7 @@ impl Stress {
 
     /// The commands to type after an outcome of several rounds.
     #[must_use]
-    pub fn next_commands(&self, outcome: &Outcome) -> Vec<String> {
+    pub fn next_commands(&self, outcome: &Outcome) -> Vec<Proposal> {
         again::commands(self, outcome, None)
     }
 

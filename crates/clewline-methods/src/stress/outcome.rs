@@ -2,8 +2,8 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use clewline_core::{ErasedHistory, FailurePoint, MayFail, OperationId, Reason, Verdict};
-use clewline_report::render::{Cause, present, text::Style, timeline::call_and_result};
+use clewline_core::{ErasedHistory, FailurePoint, MayFail, OperationId, Reason, Verdict, VerdictKind};
+use clewline_report::render::{Cause, Proposal, present, text::Style};
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, StuckThread};
 
 use super::plan::Workload;
@@ -57,7 +57,7 @@ pub struct Outcome {
     /// Where that history is.
     pub saved: Saved,
     /// Commands to type next, best first.
-    pub next: Vec<String>,
+    pub next: Vec<Proposal>,
 }
 
 /// A run that was not as it should be.
@@ -155,23 +155,22 @@ pub(super) fn pending(case: &dyn ErasedHistory, thread: usize) -> Option<String>
         (case.spans()[at].is_pending() && case.process(id).index() == thread).then_some(id)
     };
     let ids = (0..case.spans().len()).map(|at| (at, OperationId::from_index(at)));
-    ids.rev().find_map(is_it).map(|it| call_and_result(&case.label(it)).0)
+    ids.rev().find_map(is_it).map(|it| case.shown(it).call())
 }
 
 impl Outcome {
     /// Whether all histories were checked, and each holds. That is no proof.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.verdict() == "holds"
+        self.verdict() == Verdict::Holds(())
     }
 
-    /// The verdict in a word: `holds`, `violated` or `unknown`.
-    #[must_use]
-    pub fn verdict(&self) -> &'static str {
+    /// The verdict. The evidence is in `finding` and in `reason`.
+    pub fn verdict(&self) -> VerdictKind {
         match (&self.finding, self.runs, &self.reason) {
-            (Some(_), ..) => "violated",
-            (None, 0, _) | (None, _, Some(_)) => "unknown",
-            (None, _, None) => "holds",
+            (Some(_), ..) => Verdict::Violated(()),
+            (None, 0, _) | (None, _, Some(_)) => Verdict::Unknown(()),
+            (None, _, None) => Verdict::Holds(()),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The outcome of a stress test, presented.
 
+use clewline_core::VerdictKind;
 use clewline_report::render::{
-    Cause, Present,
+    Cause, Present, Proposal,
     block::{Block, Fact},
     text::Style,
 };
@@ -13,7 +14,7 @@ impl Present for Outcome {
         &self.subject
     }
 
-    fn word(&self) -> &'static str {
+    fn kind(&self) -> VerdictKind {
         self.verdict()
     }
 
@@ -38,6 +39,6 @@ impl Present for Outcome {
     }
 
     fn next(&self) -> Vec<String> {
-        self.next.clone()
+        Proposal::commands(&self.next)
     }
 }

@@ -33,7 +33,7 @@ impl Publish for Outcome {
             }
         }
         page.add_facts(self.facts());
-        page.next.clone_from(&self.next);
+        page.next = self.next();
         page
     }
 
@@ -42,7 +42,7 @@ impl Publish for Outcome {
         let mut object = Map::new();
         let mut add = |name: &str, value: Json| object.insert(name.to_owned(), value);
         add("subject", self.subject.as_str().into());
-        add("verdict", self.verdict().into());
+        add("verdict", self.verdict().word().into());
         add("executions", self.runs.into());
         add("operations", self.operations.into());
         add("elapsed_ms", (self.elapsed.as_millis() as u64).into());

@@ -120,9 +120,9 @@ fn calls_are_given_as_values_or_as_their_labels() {
 #[test]
 fn limits_are_unknown_and_not_a_pass() {
     let late = bag(Flaw::None).timeout(Duration::ZERO).run().unwrap();
-    assert_eq!(late.verdict(), "unknown", "{late}");
+    assert_eq!(late.verdict().word(), "unknown", "{late}");
     let few = bag(Flaw::None).executions(1).run().unwrap();
-    assert_eq!(few.verdict(), "unknown", "{few}");
+    assert_eq!(few.verdict().word(), "unknown", "{few}");
 }
 
 /// A letter and a flag, with the weakest orderings.

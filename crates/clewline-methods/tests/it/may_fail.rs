@@ -117,7 +117,7 @@ fn spurious_results_are_accepted_if_they_may_be_returned_with_no_effect() {
     let strict = "deq=3:always";
     for run in [learned, specified] {
         let outcome = run(Flaw::None, EMPTY, strict);
-        assert_eq!(outcome.verdict(), "violated", "{outcome}");
+        assert_eq!(outcome.verdict().word(), "violated", "{outcome}");
         assert!(run(Flaw::None, EMPTY, FAILURES).holds());
         let outcome = run(Flaw::None, WRAPS, FAILURES);
         assert!(outcome.holds(), "{outcome}");

@@ -28,7 +28,7 @@ fn pair() -> LineUp<impl Explorable> {
 
 #[track_caller]
 fn verdict(outcome: Result<Outcome, clewline::Error>) -> &'static str {
-    outcome.unwrap().verdict()
+    outcome.unwrap().verdict().word()
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn initial_and_final_calls_precede_and_follow_all_others() {
     let outcome =
         pair().matrix("set-x-later | y").final_calls("x-later").memory_model(MemoryModel::ReleaseAcquire);
     let outcome = outcome.run().unwrap();
-    assert_eq!(outcome.verdict(), "holds", "{outcome}");
+    assert_eq!(outcome.verdict().word(), "holds", "{outcome}");
     assert!(outcome.to_string().contains("1 distinct history"), "x is 1 in the end: {outcome}");
 }
 

@@ -4,11 +4,13 @@ mod rules;
 
 use std::collections::HashSet;
 
-use clewline_core::{DeadEnd, Explanation, OperationId, Problem, Rule, Violation, Why};
+use clewline_core::{
+    DeadEnd, Explanation, OperationId, Problem, Rule, Shown, ShownReturn, Violation, Why, visible,
+};
 
 use super::{
     CheckedHistory, count,
-    timeline::{arguments, call_and_result, shorten},
+    timeline::{shorten, shorten_operation},
     width::GLUE,
 };
 
@@ -131,23 +133,27 @@ impl Explainer<'_> {
     }
 
     fn label(&self, operation: OperationId) -> String {
-        glued(&self.judged.case.label(operation))
+        glued_operation(&self.judged.case.shown(operation))
     }
 
     /// Its call alone.
     fn call(&self, operation: OperationId) -> String {
-        glued(&call_and_result(&self.judged.case.label(operation)).0)
+        glued(&self.judged.case.shown(operation).call())
     }
 }
 
-fn glued(label: &str) -> String {
-    shorten(label, LABEL_CHARS_MAX).replace(' ', &GLUE.to_string())
+fn glued(text: &str) -> String {
+    shorten(&visible(text), LABEL_CHARS_MAX).replace(' ', &GLUE.to_string())
+}
+
+fn glued_operation(operation: &Shown) -> String {
+    shorten_operation(operation, LABEL_CHARS_MAX).replace(' ', &GLUE.to_string())
 }
 
 /// `it could only have been deq() → 1`.
-fn instead_of(labels: &[String]) -> String {
-    let (shown, rest) = labels.split_at(labels.len().min(LAST_OPERATIONS_SHOWN));
-    let shown: Vec<String> = shown.iter().map(|it| glued(it)).collect();
+fn instead_of(results: &[Shown]) -> String {
+    let (shown, rest) = results.split_at(results.len().min(LAST_OPERATIONS_SHOWN));
+    let shown: Vec<String> = shown.iter().map(glued_operation).collect();
     match (shown.as_slice(), rest.len()) {
         ([], _) => "it has to wait, or is not allowed".to_owned(),
         ([only], _) => format!("it could only have been {only}"),
@@ -163,21 +169,19 @@ fn instead_of(labels: &[String]) -> String {
 }
 
 /// The value that an operation put: the last argument, `2` of `put("k", 2)`.
-fn put_value(label: &str) -> Option<String> {
-    arguments(&call_and_result(label).0).pop().map(|it| glued(&it))
+fn put_value(operation: &Shown) -> Option<String> {
+    operation.arguments().last().map(|it| glued(it))
 }
 
 /// The value that an operation observed: its result, or if that is a boolean, its argument: `1` of
 /// `contains(1) → true`, and of `cas(1, 2) → true`.
-fn observed_value(label: &str) -> Option<String> {
-    let (call, result) = call_and_result(label);
-    let mut arguments = arguments(&call);
-    let asked =
-        if 1 < arguments.len() { arguments.len().checked_sub(2) } else { arguments.len().checked_sub(1) };
-    match (result.as_deref(), asked) {
-        (Some("true" | "false" | "?") | None, Some(place)) => Some(glued(&arguments.swap_remove(place))),
-        (Some("?") | None, None) => None,
-        (Some(result), _) => Some(glued(result)),
+fn observed_value(operation: &Shown) -> Option<String> {
+    let arguments = operation.arguments();
+    let asked = if 1 < arguments.len() { arguments.get(arguments.len() - 2) } else { arguments.last() };
+    match (&operation.ret, asked) {
+        (Some(ShownReturn::Bool(_) | ShownReturn::Pending) | None, Some(asked)) => Some(glued(asked)),
+        (Some(ShownReturn::Pending) | None, None) => None,
+        (Some(result), _) => Some(glued(&result.to_string())),
     }
 }
 

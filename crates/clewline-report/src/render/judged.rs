@@ -1,6 +1,6 @@
 //! The verdict on a history, presented.
 
-use clewline_core::Verdict;
+use clewline_core::{Verdict, VerdictKind};
 
 use super::{
     CheckedHistory,
@@ -16,8 +16,8 @@ impl Present for CheckedHistory<'_> {
         self.name
     }
 
-    fn word(&self) -> &'static str {
-        self.verdict.word()
+    fn kind(&self) -> VerdictKind {
+        self.verdict.kind()
     }
 
     fn cause(&self) -> Option<Cause> {

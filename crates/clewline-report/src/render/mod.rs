@@ -37,7 +37,7 @@ use clewline_core::{
 
 pub use cause::Cause;
 pub use explain::explanation;
-pub use present::Present;
+pub use present::{Present, Proposal};
 #[cfg(feature = "html")]
 pub use publish::Publish;
 pub use trace::trace;

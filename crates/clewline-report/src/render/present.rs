@@ -7,7 +7,7 @@
 //! Invariants: the first line of the text is `WORD: HEADLINE`; page and entry have the same
 //! headline; every paragraph of the page stands in the text.
 
-use clewline_core::visible;
+use clewline_core::{VerdictKind, visible};
 
 use super::{
     block::{Block, Fact, hanging, line, wrap},
@@ -20,8 +20,13 @@ pub trait Present {
     /// What was checked: a file, a subject, a system.
     fn name(&self) -> &str;
 
+    /// The verdict.
+    fn kind(&self) -> VerdictKind;
+
     /// The verdict's one word: `holds`, `violated`, `unknown`.
-    fn word(&self) -> &'static str;
+    fn word(&self) -> &'static str {
+        self.kind().word()
+    }
 
     /// The cause of a violation; none if nothing is violated.
     fn cause(&self) -> Option<Cause>;
@@ -42,6 +47,42 @@ pub trait Present {
 
     /// Commands to type next, best first.
     fn next(&self) -> Vec<String>;
+}
+
+/// A command to type next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The command.
+    pub command: String,
+    /// Whether it draws a page of what is reported. Where there is one, it is not proposed.
+    pub draws_page: bool,
+}
+
+impl Proposal {
+    /// A command that draws a page of what is reported.
+    #[must_use]
+    pub fn page(command: String) -> Proposal {
+        Proposal { command, draws_page: true }
+    }
+
+    /// The commands of all of these, as [`Present::next`] lists them.
+    #[must_use]
+    pub fn commands(all: &[Proposal]) -> Vec<String> {
+        all.iter().map(|it| it.command.clone()).collect()
+    }
+
+    /// Those that are left where a page is drawn.
+    #[must_use]
+    pub fn beside_page(mut all: Vec<Proposal>) -> Vec<Proposal> {
+        all.retain(|it| !it.draws_page);
+        all
+    }
+}
+
+impl From<String> for Proposal {
+    fn from(command: String) -> Proposal {
+        Proposal { command, draws_page: false }
+    }
 }
 
 /// Where facts begin, after their names.

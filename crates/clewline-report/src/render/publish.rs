@@ -8,7 +8,7 @@ use super::{
     html::Page,
     json::{self, Object},
     present::Present,
-    summary::{Entry, Word},
+    summary::Entry,
     text::Style,
 };
 
@@ -64,14 +64,10 @@ pub fn plain_page(shown: &(impl Present + ?Sized)) -> Page {
 }
 
 /// An entry with the report only.
-///
-/// # Panics
-///
-/// If the word is none that a verdict has.
 pub fn plain_entry(shown: &(impl Present + ?Sized)) -> Entry {
     Entry {
         name: shown.name().to_owned(),
-        verdict: Word::find(shown.word()).expect("verdicts have these words"),
+        verdict: shown.kind().into(),
         cause: shown.cause(),
         headline: shown.headline(),
         blocks: shown.sentences(&Style::default()),

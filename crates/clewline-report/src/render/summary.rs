@@ -12,7 +12,7 @@ mod markdown;
 
 use std::time::Duration;
 
-use clewline_core::visible;
+use clewline_core::{VerdictKind, visible};
 
 use super::{
     block::{Block, line, wrap},
@@ -126,6 +126,16 @@ impl Word {
         [Word::Violated, Word::Unreadable, Word::Unknown, Word::Holds, Word::Ignored]
             .into_iter()
             .find(|it| it.as_str() == word)
+    }
+}
+
+impl From<VerdictKind> for Word {
+    fn from(verdict: VerdictKind) -> Word {
+        match verdict {
+            VerdictKind::Holds(()) => Word::Holds,
+            VerdictKind::Violated(()) => Word::Violated,
+            VerdictKind::Unknown(()) => Word::Unknown,
+        }
     }
 }
 

@@ -1,8 +1,9 @@
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use clewline_core::{
     Deterministic, ErasedHistory, Explanation, History, Names, Note, ObjectId, OperationId, Problem,
-    ProcessId, Reason, Shown, Span, Timed, Value, Values, Verdict, Violation, Witness,
+    ProcessId, Reason, Shown, ShownArguments, ShownReturn, Span, Timed, Value, Values, Verdict, Violation,
+    Witness,
 };
 
 use super::{
@@ -39,22 +40,22 @@ impl Deterministic for Queue {
 
 fn show(call: &Call, ret: Option<&Return>) -> Shown {
     let (method, arguments) = match call {
-        Some(value) => ("enq", format!("({value})")),
-        None => ("deq", "()".to_owned()),
+        Some(value) => ("enq", vec![value.to_string()]),
+        None => ("deq", Vec::new()),
     };
     let ret = match (call, ret) {
-        (_, None) => Some("?".to_owned()),
+        (_, None) => Some(ShownReturn::Pending),
         (Some(_), Some(_)) => None,
-        (None, Some(it)) => Some(it.map_or_else(|| "null".to_owned(), |it| it.to_string())),
+        (None, Some(it)) => Some(it.map_or(ShownReturn::Null, ShownReturn::Int)),
     };
-    Shown { method: method.to_owned(), arguments, ret }
+    Shown { method: method.to_owned(), arguments: ShownArguments::List(arguments), ret }
 }
 
 #[derive(Debug)]
 pub(super) struct Drawn {
     pub(super) history: History<Call, Return>,
     pub(super) names: Names,
-    values: Values,
+    values: Arc<Values>,
 }
 
 impl ErasedHistory for Drawn {
@@ -62,8 +63,8 @@ impl ErasedHistory for Drawn {
         Problem::of_objects_shown(&Queue, &self.history, &show)
     }
 
-    fn label(&self, operation: OperationId) -> String {
-        show(self.history.call(operation), self.history.ret(operation)).to_string()
+    fn shown(&self, operation: OperationId) -> Shown {
+        show(self.history.call(operation), self.history.ret(operation))
     }
 
     fn process(&self, operation: OperationId) -> ProcessId {
@@ -86,7 +87,7 @@ impl ErasedHistory for Drawn {
         &self.names
     }
 
-    fn values(&self) -> &Values {
+    fn values(&self) -> &Arc<Values> {
         &self.values
     }
 }
@@ -104,7 +105,7 @@ pub(super) fn case(operations: &[Row]) -> Drawn {
         returned,
     });
     let history = History::from_operations(timed).expect("well formed");
-    Drawn { history, names: Names::default(), values: Values::new() }
+    Drawn { history, names: Names::default(), values: Arc::default() }
 }
 
 /// 1 and 2 are enqueued one after the other, and 2 is dequeued first, while another operation is
@@ -129,7 +130,13 @@ pub(super) fn exhausted(core: &[u32], prefix: &[u32], next: u32) -> Verdict {
     Verdict::Violated(violation)
 }
 
-pub(super) fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> CheckedHistory<'a> {
+/// `deq() → 2`, in parts.
+pub(super) fn operation(label: &str) -> Shown {
+    let (call, ret) = label.split_once(" → ").unwrap_or((label, ""));
+    Shown::of_texts(call, (ret != "?").then_some(ret))
+}
+
+pub(super) fn judged<'a>(case: &'a dyn ErasedHistory, verdict: &'a Verdict) -> CheckedHistory<'a> {
     CheckedHistory {
         name: "lost.jsonl",
         source: Source::File,

@@ -276,7 +276,7 @@ pub(super) fn rows(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> V
 
 fn bar(judged: &CheckedHistory<'_>, operation: OperationId) -> Bar {
     let span = judged.case.spans()[operation.index()];
-    Bar { label: judged.case.label(operation), start: span.call(), end: span.ret() }
+    Bar { label: judged.case.shown(operation), start: span.call(), end: span.ret() }
 }
 
 /// `line 3`, `lines 1, 2, 3`.

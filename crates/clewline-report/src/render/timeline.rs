@@ -17,6 +17,8 @@
 //! Invariants: an end that happened before another is drawn to the left of it. Cost: O(n log n) for
 //! n bars, apart from the area drawn.
 
+use clewline_core::{Shown, ShownReturn, visible};
+
 use super::width::{char_width, width};
 
 /// The operations of one process.
@@ -32,7 +34,7 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
     /// Its label.
-    pub label: String,
+    pub label: Shown,
     /// The rank of its call among all ends.
     pub start: u32,
     /// The rank of its return; none while it is pending, which is drawn open to the right.
@@ -42,12 +44,14 @@ pub struct Bar {
 /// Draws `rows` in lines of at most `width` characters, if the bars allow it.
 ///
 /// ```
+/// use clewline_core::Shown;
 /// use clewline_report::render::timeline::{Bar, Row, draw};
 ///
-/// let bar = |label: &str, start, end| Bar { label: label.to_owned(), start, end };
+/// let bar = |call, ret, start, end| Bar { label: Shown::of_texts(call, ret), start, end };
+/// let (write, read) = (bar("write(1)", Some(""), 0, Some(2)), bar("read()", Some("0"), 1, Some(3)));
 /// let rows = [
-///     Row { name: "a".to_owned(), bars: vec![bar("write(1)", 0, Some(2))] },
-///     Row { name: "b".to_owned(), bars: vec![bar("read() → 0", 1, Some(3)), bar("read() → ?", 4, None)] },
+///     Row { name: "a".to_owned(), bars: vec![write] },
+///     Row { name: "b".to_owned(), bars: vec![read, bar("read()", None, 4, None)] },
 /// ];
 /// assert_eq!(
 ///     draw(&rows, 80),
@@ -240,7 +244,7 @@ fn place(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Vec<PlacedBar> 
             ends.push((bar.start, false, placed.len()));
             // At one rank a call comes first: equal ranks overlap.
             ends.extend(bar.end.map(|end| (end.max(bar.start), true, placed.len())));
-            let label = shorten(&bar.label, label_max);
+            let label = shorten_operation(&bar.label, label_max);
             let (start, is_pending) = (bar.start, bar.end.is_none());
             placed.push(PlacedBar { lane, label, start, end: bar.end, left: 0, right: 0, is_pending });
         }
@@ -268,14 +272,11 @@ fn place(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Vec<PlacedBar> 
     placed
 }
 
-/// `label` in at most `max` columns, on one line.
-pub(super) fn shorten(label: &str, max: usize) -> String {
-    let label: String = label.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+/// `text` in at most `max` columns, on one line.
+pub(super) fn shorten(text: &str, max: usize) -> String {
+    let label: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     if width(&label) <= max {
         return label;
-    }
-    if let Some(list) = shorten_list(&label, max) {
-        return list;
     }
     // The result stands at the end and matters as much as the method at the beginning.
     let tail = (max - 1) / 2;
@@ -293,78 +294,37 @@ pub(super) fn shorten(label: &str, max: usize) -> String {
     start.into_iter().chain(['…']).chain(end.into_iter().rev()).collect()
 }
 
-/// A label whose result is a long list: `read() → [1, 2, … 98 elements]`, or
-/// `read() → 98 elements`. `None` if it does not fit.
-fn shorten_list(label: &str, max: usize) -> Option<String> {
+/// The operation in at most `max` columns, on one line. Of a long list that it returned, the first
+/// elements are shown.
+pub(super) fn shorten_operation(operation: &Shown, max: usize) -> String {
+    let label = operation.to_string();
+    let short = match &operation.ret {
+        Some(ShownReturn::List(elements)) if max < width(&label) => {
+            shorten_list(&operation.call(), elements, max)
+        }
+        _ => None,
+    };
+    short.unwrap_or_else(|| shorten(&label, max))
+}
+
+/// `read() → [1, 2, … 98 elements]`, or `read() → 98 elements`. `None` if it does not fit.
+fn shorten_list(call: &str, elements: &[String], max: usize) -> Option<String> {
     const ELEMENTS_MIN: usize = 6;
-    let (call, list) = label.split_once(" → [")?;
-    let list = list.strip_suffix(']')?;
-    let elements = list.split(", ").count();
-    // Brackets and quotes may hold commas of their own.
-    if elements < ELEMENTS_MIN || list.contains(['[', '"', '{', '(']) {
-        return None;
-    }
-    let mut short = format!("{call} → {elements} elements");
-    if max < width(&short) {
+    let count = elements.len();
+    let mut short = format!("{call} → {count} elements");
+    if count < ELEMENTS_MIN || max < width(&short) {
         return None;
     }
     let mut start = format!("{call} → [");
-    for element in list.split(", ") {
-        start = format!("{start}{element}, ");
-        let longer = format!("{start}… {elements} elements]");
+    for element in elements {
+        start = format!("{start}{}, ", visible(element));
+        let longer = format!("{start}… {count} elements]");
         if max < width(&longer) {
             break;
         }
         short = longer;
     }
     Some(short)
-}
-
-/// The call and the result of a label: `deq()` and `3` of `deq() → 3`. An operation without result
-/// has none.
-///
-/// An arrow within a quoted text is part of the text.
-#[must_use]
-pub fn call_and_result(label: &str) -> (String, Option<String>) {
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    for (at, char) in label.char_indices() {
-        match char {
-            _ if is_escaped => is_escaped = false,
-            '\\' if is_quoted => is_escaped = true,
-            '"' => is_quoted = !is_quoted,
-            '→' if !is_quoted => {
-                let result = label[at + char.len_utf8()..].trim_start();
-                return (label[..at].trim_end().to_owned(), Some(result.to_owned()));
-            }
-            _ => (),
-        }
-    }
-    (label.to_owned(), None)
-}
-
-/// `"x"` and `1` of `put("x", 1)`.
-pub(super) fn arguments(call: &str) -> Vec<String> {
-    let Some(inside) = call.split_once('(').and_then(|it| it.1.strip_suffix(')')) else { return Vec::new() };
-    let (mut depth, mut is_quoted, mut is_escaped) = (0_i32, false, false);
-    let mut arguments = vec![String::new()];
-    for char in inside.chars() {
-        match char {
-            _ if is_escaped => is_escaped = false,
-            '\\' if is_quoted => is_escaped = true,
-            '"' => is_quoted = !is_quoted,
-            '(' | '[' | '{' if !is_quoted => depth += 1,
-            ')' | ']' | '}' if !is_quoted => depth -= 1,
-            ',' if !is_quoted && depth == 0 => {
-                arguments.push(String::new());
-                continue;
-            }
-            _ => (),
-        }
-        arguments.last_mut().expect("there is one at first").push(char);
-    }
-    arguments.iter_mut().for_each(|it| *it = it.trim().to_owned());
-    arguments.retain(|it| !it.is_empty());
-    arguments
 }
 
 #[cfg(test)]

@@ -18,15 +18,9 @@
 
 use std::collections::HashSet;
 
-use clewline_core::{Allowed, End, FailurePoint, OperationId, Problem, Span, Violation};
+use clewline_core::{Allowed, End, FailurePoint, OperationId, Problem, Shown, Span, Violation, visible};
 
-use super::{
-    CheckedHistory,
-    block::Block,
-    count, grouped,
-    timeline::{call_and_result, shorten},
-    width::GLUE,
-};
+use super::{CheckedHistory, block::Block, count, grouped, timeline::shorten, width::GLUE};
 
 // Of more events than this only some are shown.
 const EVENTS_SHOWN_MAX: usize = 20;
@@ -51,10 +45,10 @@ pub fn trace(
 ) -> [Block; 2] {
     let events = events(judged, breaking.operation);
     let shown = shown_events(judged, &events, violation, breaking.operation);
-    let (call, result) = call_and_result(&judged.case.label(breaking.operation));
-    let call = glued(&call);
-    let meaning = match result {
-        Some(result) => format!("Here no order is left: {call} may not return {}.", glued(&result)),
+    let operation = judged.case.shown(breaking.operation);
+    let call = glued(&operation.call());
+    let meaning = match &operation.ret {
+        Some(ret) => format!("Here no order is left: {call} may not return {}.", glued(&ret.to_string())),
         None => format!("Here no order is left: {call} may not return."),
     };
     [
@@ -143,11 +137,11 @@ fn table(judged: &CheckedHistory<'_>, events: &[Event], shown: &[usize], width: 
             let gap = count((at - next) as u64, "event", "events");
             lines.push(format!("{:>left$}  {gap} left out", "…"));
         }
-        let label = judged.case.label(events[at].operation);
-        let deed = match (events[at].end, call_and_result(&label)) {
-            (End::Call, (call, _)) => format!("calls {call}"),
-            (End::Return, (_, Some(result))) => format!("returns {result}"),
-            (End::Return, (_, None)) => "returns".to_owned(),
+        let operation = judged.case.shown(events[at].operation);
+        let deed = match (events[at].end, &operation.ret) {
+            (End::Call, _) => format!("calls {}", operation.call()),
+            (End::Return, Some(ret)) => format!("returns {ret}"),
+            (End::Return, None) => "returns".to_owned(),
         };
         let deed = shorten(&deed, room);
         lines.push(format!("{:>left$}  {:<middle$}  {deed}", number(at), process(at)));
@@ -163,8 +157,8 @@ fn instead(allowed: &Allowed) -> String {
         Allowed::Blocked => return "It should still be waiting: no result was allowed.".to_owned(),
         Allowed::Unknown(reason) => return format!("What was allowed is not known: {reason}."),
     };
-    let result = |label: &String| match call_and_result(label).1 {
-        Some(result) => glued(&result),
+    let result = |operation: &Shown| match &operation.ret {
+        Some(ret) => glued(&ret.to_string()),
         None => "to return nothing".replace(' ', &GLUE.to_string()),
     };
     let (shown, rest) = results.split_at(results.len().min(RESULTS_SHOWN_MAX));
@@ -176,7 +170,7 @@ fn instead(allowed: &Allowed) -> String {
 }
 
 fn glued(text: &str) -> String {
-    shorten(text, TEXT_CHARS_MAX).replace(' ', &GLUE.to_string())
+    shorten(&visible(text), TEXT_CHARS_MAX).replace(' ', &GLUE.to_string())
 }
 
 #[cfg(test)]

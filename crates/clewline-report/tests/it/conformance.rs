@@ -273,7 +273,7 @@ fn what_is_followed_is_what_is_read() {
             if follower.crash().is_some() || follower.has_initial_state() {
                 continue;
             }
-            let show = |values: &Values, all: [Value; 3]| all.map(|it| values.show(it)).join(" ");
+            let show = |values: &Values, all: [Value; 3]| all.map(|it| values.show(it).to_string()).join(" ");
             let is_call = |it: &&Row| matches!(it.kind, RowKind::Operation(..) | RowKind::Call);
             let mut found: Vec<String> = (rows.iter().filter(is_call))
                 .map(|it| {

@@ -252,8 +252,7 @@ impl Reader<'_> {
     }
 
     fn call(&self, id: OperationId) -> String {
-        let label = self.label(id);
-        label.split(" → ").next().unwrap_or_default().to_owned()
+        self.case.shown(id).call()
     }
 
     fn precedes(&self, one: OperationId, other: OperationId) -> bool {

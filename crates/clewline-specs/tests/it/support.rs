@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use clewline_core::{
     CallSampler, Codec, ErasedHistory, Event, GeneratorConfig, History, LoadError, Names, Problem, Random,
-    RawCall, Recording, Value, ValueDomain, Values,
+    RawCall, Recording, Shown, Value, ValueDomain, Values,
 };
 use clewline_specs::{
     find,
@@ -231,7 +231,7 @@ pub(crate) fn run(specification: &str, recording: Recording) -> String {
     let problem: &Problem<'_> = &problems[0];
     let mut replay = problem.replay();
     for (at, id) in problem.operations().iter().enumerate() {
-        let instead = replay.could_return(at);
+        let instead: Vec<String> = replay.could_return(at).iter().map(Shown::to_string).collect();
         if !replay.advance(at) {
             let instead = if instead.is_empty() { "nothing".to_owned() } else { instead.join(" or ") };
             return format!("{}: expected {instead}", problem.label(*id));

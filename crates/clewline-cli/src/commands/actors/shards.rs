@@ -9,13 +9,13 @@ use std::{path::Path, sync::atomic::Ordering, time::Instant};
 use clewline_core::Verdict;
 use clewline_lab::systems::{FoundSystem, NamedSystem, find_system};
 use clewline_methods::actors::{NO_RESULT, Options, Outcome, Presented, Progress, ReportContext, explore};
-use clewline_report::render::Publish;
+use clewline_report::render::{Proposal, Publish};
 use serde_json::{Value as Json, json};
 
 use super::{Args, failure, named, next, nouns, options};
 use crate::commands::{
     journal::{Journal, fingerprint},
-    kept_report::{self, PAGE_PROPOSED},
+    kept_report,
     merge::Outputs,
     merged::Merged,
     output::Stdout,
@@ -133,7 +133,7 @@ fn file(args: &Args) -> Json {
 fn kept(shown: &Shown<'_>, options: &Options, outcome: &Outcome) -> Json {
     let Shown { args, found, harness } = shown;
     let next = next(args, outcome);
-    let beside: Vec<String> = next.iter().filter(|it| !it.ends_with(PAGE_PROPOSED)).cloned().collect();
+    let (next, beside) = (Proposal::commands(&next), Proposal::commands(&Proposal::beside_page(next)));
     let context = |next| ReportContext {
         system: &args.system,
         harness,

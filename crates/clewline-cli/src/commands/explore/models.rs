@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use clewline_core::VerdictKind;
 use clewline_explore::schedulers;
 use clewline_methods::line_up::{
     Options, Presented,
-    text::{ReportContext, Summary},
+    text::{OtherPhase, ReportContext, Summary},
 };
 use clewline_report::render::{
     Cause, Present, Publish, WitnessShown,
@@ -88,8 +89,8 @@ pub(super) struct Named {
     pub(super) suffix: String,
     /// The sentence about the other model.
     pub(super) sentence: Option<String>,
-    /// What was explored under the other model, before or after the one that is shown.
-    pub(super) other: Option<(String, bool)>,
+    /// What was explored under the other model.
+    pub(super) other: Option<OtherPhase>,
     /// How long that took.
     pub(super) elapsed: Duration,
     /// The executions of it.
@@ -116,7 +117,7 @@ impl Named {
     /// under `weak` as well.
     pub(super) fn held(mut self, weak: &Options, summary: &Summary, is_all: bool) -> Named {
         let weak = weak.memory.model.title();
-        if summary.verdict() == "holds" && is_all {
+        if summary.verdict() == VerdictKind::Holds(()) && is_all {
             self.suffix.push_str(&format!(" and {weak}"));
             return self;
         }
@@ -131,12 +132,7 @@ impl Named {
 
     /// Adds what was explored under another model. `is_before`: before the model that is shown.
     pub(super) fn besides(mut self, context: ReportContext<'_>, summary: &Summary, is_before: bool) -> Named {
-        let other = Presented { context, summary, shown: None, found: None };
-        let phase = other.facts().into_iter().find_map(|it| match it {
-            Fact::Named("phase 2", value) => Some(value),
-            _ => None,
-        });
-        self.other = phase.map(|it| (it, is_before));
+        self.other = OtherPhase::of(&context, summary, is_before);
         (self.elapsed, self.executions) = (summary.elapsed, summary.executions);
         self
     }
@@ -159,8 +155,8 @@ impl Present for UnderModels<'_> {
         self.presented.name()
     }
 
-    fn word(&self) -> &'static str {
-        self.presented.word()
+    fn kind(&self) -> VerdictKind {
+        self.presented.kind()
     }
 
     fn cause(&self) -> Option<Cause> {
@@ -182,12 +178,7 @@ impl Present for UnderModels<'_> {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let mut facts = self.presented.facts();
-        let is_phase = |it: &Fact| matches!(it, Fact::Named("phase 2", _));
-        if let (Some((value, is_before)), Some(at)) = (&self.named.other, facts.iter().position(is_phase)) {
-            facts.insert(if *is_before { at } else { at + 1 }, Fact::Named("phase 2", value.clone()));
-        }
-        facts
+        self.presented.facts()
     }
 
     fn next(&self) -> Vec<String> {
@@ -200,12 +191,6 @@ impl Publish for UnderModels<'_> {
         let mut page = self.presented.page();
         page.headline.push_str(&self.named.suffix);
         page.words.extend(self.named.sentence.clone());
-        if let (Some((value, is_before)), Some(at)) =
-            (&self.named.other, page.facts.iter().position(|it| it.0 == "phase 2"))
-        {
-            let at = if *is_before { at } else { at + 1 };
-            page.facts.insert(at, ("phase 2".to_owned(), value.clone()));
-        }
         page
     }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use clewline_core::NotFound;
+use clewline_core::{NotFound, VerdictKind};
 use clewline_explore::{
     Bound, Limit,
     schedulers::{self, SCHEDULERS},
@@ -229,7 +229,7 @@ pub(super) fn next(
         set.map(|it| format!(" --{} {}", it.name, value(it))).collect::<String>()
     };
     let command = command + &picked;
-    if summary.verdict() == "unknown" {
+    if summary.verdict() == VerdictKind::Unknown(()) {
         let command = format!("{command}{}", bounded(None));
         return beyond_limit(args, subject, summary, &command, &steps).into_iter().collect();
     }

@@ -11,14 +11,14 @@ use std::{
 
 use clewline_core::is_interrupted;
 use clewline_methods::stress::{Outcome, Stress};
-use clewline_report::render::Publish;
+use clewline_report::render::{Proposal, Publish};
 use clewline_threads::{ClockKind, Pinning};
 use serde_json::{Value as Json, json};
 
 use super::{Args, Limit, NOUNS, ROUND_TIME, configure, kept_rounds, report};
 use crate::commands::{
     journal::Journal,
-    kept_report::{self, PAGE_PROPOSED},
+    kept_report,
     merge::Outputs,
     merged::Merged,
     output::Stdout,
@@ -81,9 +81,7 @@ fn make(
         let mut unit = kept_rounds::to_json(&outcome);
         if let Some(finding) = &outcome.finding {
             unit["run"] = finding.run.into();
-            let mut beside = outcome.next.clone();
-            beside.retain(|it| !it.ends_with(PAGE_PROPOSED));
-            unit["finding"] = kept(&mut outcome, beside);
+            unit["finding"] = kept(&mut outcome);
         }
         journal.add(unit.clone())?;
         done = unit;
@@ -91,10 +89,10 @@ fn make(
 }
 
 /// The report on a finding.
-fn kept(outcome: &mut Outcome, beside_page: Vec<String>) -> Json {
+fn kept(outcome: &mut Outcome) -> Json {
     let svg = outcome.svg();
     let alone = kept_report::of(outcome);
-    outcome.next = beside_page;
+    outcome.next = Proposal::beside_page(std::mem::take(&mut outcome.next));
     kept_report::to_json(&alone, &kept_report::of(outcome), &outcome.page(), svg)
 }
 

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::HashSet};
 
-use clewline_core::{OperationId, Rule, Value};
+use clewline_core::{OperationId, Rule, Shown, ShownReturn, Value};
 
 use super::{Explainer, LAST_OPERATIONS_SHOWN, glued, listed, observed_value, put_value, times};
 use crate::render::count;
@@ -101,8 +101,21 @@ impl Explained<'_> {
 }
 
 impl Explained<'_> {
-    fn label(&self, place: usize) -> String {
-        self.operations.get(place).map_or_else(String::new, |&it| self.explainer.judged.case.label(it))
+    fn shown(&self, place: usize) -> Option<Shown> {
+        self.operations.get(place).map(|&it| self.explainer.judged.case.shown(it))
+    }
+
+    /// What it returned, if that is something.
+    fn ret(&self, place: usize) -> Option<ShownReturn> {
+        self.shown(place).and_then(|it| it.ret)
+    }
+
+    fn put_value(&self, place: usize) -> Option<String> {
+        self.shown(place).and_then(|it| put_value(&it))
+    }
+
+    fn observed_value(&self, place: usize) -> Option<String> {
+        self.shown(place).and_then(|it| observed_value(&it))
     }
 
     fn name(&self, place: usize) -> String {
@@ -133,22 +146,17 @@ impl Explained<'_> {
 
     /// The value that the operation put.
     fn put(&self, place: usize) -> String {
-        put_value(&self.label(place)).unwrap_or_else(|| format!("what {} put there", self.name(place)))
+        self.put_value(place).unwrap_or_else(|| format!("what {} put there", self.name(place)))
     }
 
     /// The value that the operation observed.
     fn found(&self, place: usize) -> String {
-        observed_value(&self.label(place)).unwrap_or_else(|| format!("what {} found", self.name(place)))
+        self.observed_value(place).unwrap_or_else(|| format!("what {} found", self.name(place)))
     }
 
     /// The value that it put if it has no result, and otherwise the value that it observed.
     fn value(&self, place: usize) -> String {
-        let label = self.label(place);
-        if crate::render::timeline::call_and_result(&label).1.is_some() {
-            self.found(place)
-        } else {
-            self.put(place)
-        }
+        if self.ret(place).is_some() { self.found(place) } else { self.put(place) }
     }
 
     /// That the operation at one place had returned before the one at the next was called.
@@ -206,7 +214,7 @@ impl Explained<'_> {
 
     /// An operation that added or found an element. A read does not name it.
     fn finder(&self, place: usize, element: u64) -> String {
-        let is_named = put_value(&self.label(place)).is_some();
+        let is_named = self.put_value(place).is_some();
         let found = if is_named { String::new() } else { format!(" found {}, and", self.element(element)) };
         format!("{}{found}", self.name(place))
     }
@@ -225,7 +233,7 @@ impl Explained<'_> {
 
     fn found_what_is_not_there(&self, rule: Rule) -> String {
         let (first, second) = (self.name(0), self.name(1));
-        let value = observed_value(&self.label(0));
+        let value = self.observed_value(0);
         match (rule, value) {
             (Rule::Added, None) => format!("{first} undoes what no operation had done."),
             // An element that came and went may no longer be held.
@@ -344,7 +352,7 @@ impl Explained<'_> {
         let changes = self.operations.len().saturating_sub(undone);
         let (name, happened) = (self.name(0), times(changes));
         let is_removed = matches!(rule, Rule::RemovedAgain { .. });
-        match (self.only(changes..self.operations.len()), put_value(&self.label(0))) {
+        match (self.only(changes..self.operations.len()), self.put_value(0)) {
             (Some(only), _) => format!("{name} happened {happened}, but {only} in between."),
             (None, Some(value)) if is_removed => {
                 format!("{name} happened {happened}, but no operation added {value} in between.")
@@ -363,11 +371,10 @@ impl Explained<'_> {
         // One of the observing operations is enough.
         let removers = 1 + added..self.operations.len();
         let adders = times_each(self.counted(1..1 + added, |id| self.explainer.label(id)));
-        let (found, goes_first) = match crate::render::timeline::call_and_result(&self.label(0)).1.as_deref()
-        {
-            Some("false") => (format!("{miss} missed {}", self.found(0)), ""),
-            Some("true") => (format!("{miss} did not find {}", self.found(0)), ""),
-            Some("null") | None => (format!("{miss} found nothing"), ""),
+        let (found, goes_first) = match self.ret(0) {
+            Some(ShownReturn::Bool(false)) => (format!("{miss} missed {}", self.found(0)), ""),
+            Some(ShownReturn::Bool(true)) => (format!("{miss} did not find {}", self.found(0)), ""),
+            Some(ShownReturn::Null) | None => (format!("{miss} found nothing"), ""),
             // Of a priority queue.
             Some(_) => (format!("{miss} found {}", self.found(0)), ", which go first,"),
         };
@@ -540,8 +547,7 @@ impl Explained<'_> {
 
     fn sum(&self, least: i64, greatest: i64) -> String {
         let late = self.name(0);
-        let result: Option<i64> = observed_value(&self.label(0)).and_then(|it| it.parse().ok());
-        let is_read = crate::render::timeline::call_and_result(&self.label(1)).1.is_some();
+        let is_read = self.ret(1).is_some();
         let adds = 1 + usize::from(is_read)..self.operations.len();
         let added = listed(&times_each(self.counted(adds.clone(), |id| self.explainer.label(id))));
         let by_then = match (is_read, adds.is_empty()) {
@@ -554,10 +560,14 @@ impl Explained<'_> {
                 format!("{} and then {added} had returned before it was called, so the sum was", self.name(1))
             }
         };
-        match result {
+        match self.ret(0) {
             _ if least == greatest => format!("{late} is wrong: {by_then} {least}."),
-            Some(result) if result < least => format!("{late} is too little: {by_then} at least {least}."),
-            Some(result) if greatest < result => format!("{late} is too much: {by_then} at most {greatest}."),
+            Some(ShownReturn::Int(sum)) if sum < least => {
+                format!("{late} is too little: {by_then} at least {least}.")
+            }
+            Some(ShownReturn::Int(sum)) if greatest < sum => {
+                format!("{late} is too much: {by_then} at most {greatest}.")
+            }
             Some(_) | None => format!("{late} is wrong: {by_then} between {least} and {greatest}."),
         }
     }

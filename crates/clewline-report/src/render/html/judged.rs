@@ -11,7 +11,6 @@ use super::{
         plain,
         svg::{self, Ground},
         text::{self, Style},
-        timeline::{arguments, call_and_result},
     },
     Page, PageCounterexample,
     columns::{Columns, PageOperation},
@@ -106,7 +105,8 @@ fn columns(judged: &CheckedHistory<'_>) -> Columns {
     let has_ids = case.names().ids.is_some();
     for operation in operations() {
         let span = case.spans()[operation.index()];
-        let (call, returned) = call_and_result(&case.label(operation));
+        let shown = case.shown(operation);
+        let (call, returned) = (shown.call(), shown.ret.map(|it| it.to_string()));
         let object = judged.object(operation).map_or_else(String::new, |it| plain(case.values(), it));
         let id = if has_ids { plain(case.values(), judged.id(operation)) } else { String::new() };
         let line = (judged.source == Source::File).then(|| case.names().line(case.source(operation)) as u32);
@@ -143,15 +143,11 @@ fn parts(judged: &CheckedHistory<'_>) -> Vec<String> {
     }
     let mut names = vec![String::new(); judged.case.spans().len()];
     for (number, part) in parts.iter().enumerate() {
-        let mut keys = part.operations().iter().map(|&it| first_argument(&judged.case.label(it)));
+        let first_argument = |it: &OperationId| judged.case.shown(*it).arguments().first().cloned();
+        let mut keys = part.operations().iter().map(first_argument);
         let key = keys.next().flatten().filter(|key| keys.all(|it| it.as_ref() == Some(key)));
         let key = key.unwrap_or_else(|| format!("part {}", number + 1));
         part.operations().iter().for_each(|it| names[it.index()].clone_from(&key));
     }
     names
-}
-
-/// `"x"` of `put("x", 1) → null`.
-pub(super) fn first_argument(label: &str) -> Option<String> {
-    arguments(&call_and_result(label).0).into_iter().next()
 }

@@ -1,9 +1,11 @@
 //! Orders of operations, drawn as a numbered path: a witness, or a dead end.
 
-use clewline_core::{Interner, OperationId, PartialLinearization, Problem, Replay, Value, Values};
+use std::sync::Arc;
+
+use clewline_core::{Interner, OperationId, PartialLinearization, Problem, Replay, Shown, Values, visible};
 use serde_json::{Value as Json, json};
 
-use super::super::{CheckedHistory, count, explain, grouped, timeline::shorten};
+use super::super::{CheckedHistory, count, explain, grouped, timeline::shorten_operation};
 
 /// An order of operations, drawn as a numbered path through them.
 ///
@@ -55,7 +57,7 @@ impl ShownOrder {
     /// An order that leads no further.
     pub(super) fn dead_end(judged: &CheckedHistory<'_>, end: &PartialLinearization) -> ShownOrder {
         let end = explain::longest(judged, &end.prefix, end.next);
-        let label = shorten(&judged.case.label(end.next), 40);
+        let label = shorten_operation(&judged.case.shown(end.next), 40);
         let title = match end.prefix.len() {
             0 => format!("nothing before {label}"),
             n => format!("until {label} ({})", count(n as u64, "operation", "operations")),
@@ -88,11 +90,12 @@ impl ShownOrder {
 }
 
 /// `There the state is [1, 2], and deq() → 2 could only have been deq() → 1.`
-pub(super) fn dead_end_sentence(label: &str, instead: &[String], stuck: Option<&StatesAround>) -> String {
+pub(super) fn dead_end_sentence(label: &str, instead: &[Shown], stuck: Option<&StatesAround>) -> String {
     const ALTERNATIVES_SHOWN_MAX: usize = 12;
     let (shown, rest) = instead.split_at(instead.len().min(ALTERNATIVES_SHOWN_MAX));
+    let shown: Vec<String> = shown.iter().map(Shown::to_string).collect();
     let state = stuck.map(|it| format!("The state is then {}", it.before));
-    let results = match (shown, rest.len()) {
+    let results = match (shown.as_slice(), rest.len()) {
         ([some @ .., last], 0) if !some.is_empty() => format!("{} or {last}", some.join(", ")),
         (all, 0) => all.join(", "),
         (some, more) => format!("{} or {}", some.join(", "), count(more as u64, "other", "others")),
@@ -149,56 +152,12 @@ fn around(
 }
 
 /// `[1, 2]`; `[1] or [2]`.
-fn states(replay: &dyn Replay, values: &Values) -> String {
-    let all = replay.states(STATE_CHARS_MAX);
+fn states(replay: &dyn Replay, values: &Arc<Values>) -> String {
+    let all = values.shown_by_debug(|| replay.states(STATE_CHARS_MAX));
     let mut shown: Vec<String> =
-        all.iter().take(ALTERNATIVE_STATES_MAX).map(|it| with_values(it, values)).collect();
+        all.iter().take(ALTERNATIVE_STATES_MAX).map(|it| visible(it).into_owned()).collect();
     if ALTERNATIVE_STATES_MAX < all.len() {
         shown.push(format!("{} others", all.len() - ALTERNATIVE_STATES_MAX));
     }
     shown.join(" or ")
-}
-
-/// The length in bytes of the quoted text with which `rest` begins; all of `rest` if it is cut off.
-fn quoted_len(rest: &str) -> usize {
-    let mut is_escaped = false;
-    let ends = |&(at, it): &(usize, char)| {
-        let ends = at != 0 && it == '"' && !is_escaped;
-        is_escaped = it == '\\' && !is_escaped;
-        ends
-    };
-    rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at + 1)
-}
-
-/// A state's text with table references, `#12`, replaced by the values that reports show.
-pub(super) fn with_values(state: &str, values: &Values) -> String {
-    let mut text = String::with_capacity(state.len());
-    let mut rest = state;
-    while !rest.is_empty() {
-        let end = rest.find(|it: char| "#\"".contains(it) || it.is_alphanumeric()).unwrap_or(rest.len());
-        text.push_str(&rest[..end]);
-        rest = &rest[end..];
-        // A text stays as it is, whatever it says.
-        if rest.starts_with('"') {
-            let quoted = quoted_len(rest);
-            text.push_str(&rest[..quoted]);
-            rest = &rest[quoted..];
-            continue;
-        }
-        let word = rest
-            .char_indices()
-            .find(|&(at, it)| 0 < at && !it.is_alphanumeric() && it != '_')
-            .map_or(rest.len(), |it| it.0);
-        let (token, after) = rest.split_at(word);
-        rest = after;
-        let number = token.strip_prefix('#').and_then(|it| it.parse::<u64>().ok());
-        // A number that is cut off is not that value.
-        let number = number.filter(|_| !rest.starts_with('…'));
-        match number.and_then(|it| Value::from_word(2 * it)).filter(|&it| values.has(it)) {
-            Some(value) => text.push_str(&shorten(&values.show(value).to_string(), STATE_CHARS_MAX)),
-            None if token == "nil" => text.push_str("null"),
-            None => text.push_str(token),
-        }
-    }
-    text
 }

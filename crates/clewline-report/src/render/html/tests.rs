@@ -1,6 +1,8 @@
 use std::{collections::HashMap, time::Duration};
 
-use clewline_core::{Note, OperationId, PartialLinearization, Rule, Times, Verdict, Violation, Why, Witness};
+use clewline_core::{
+    Note, OperationId, PartialLinearization, Rule, Shown, Times, Verdict, Violation, Why, Witness,
+};
 use serde_json::Value as Json;
 
 use super::{
@@ -369,18 +371,6 @@ fn dead_ends_are_shown_once_for_each_operation_the_longest_first() {
 }
 
 #[test]
-fn states_are_shown_with_their_values() {
-    let mut values = clewline_core::Values::new();
-    let text = values.text("a, b");
-    let shown = format!("Held {{ by: {text:?}, rest: [1, nil], #9999 }}");
-    assert_eq!(super::orders::with_values(&shown, &values), "Held { by: \"a, b\", rest: [1, null], #9999 }");
-    // Texts that a program made are shown as they are.
-    let made = r##"{"nil": "a \"#5\" nil", 1: nil}"##;
-    assert_eq!(super::orders::with_values(made, &values), r##"{"nil": "a \"#5\" nil", 1: null}"##);
-    assert_eq!(super::orders::with_values(r#"["nil and …"#, &values), r#"["nil and …"#);
-}
-
-#[test]
 fn a_page_without_a_history_has_neither_a_timeline_nor_a_script() {
     let mut page = Page::new("x".to_owned(), "holds", "no violation found".to_owned());
     page.facts = vec![("seed".to_owned(), "42".to_owned())];
@@ -428,7 +418,8 @@ fn in_a_picture_bars_for_comparison_are_dotted() {
 #[test]
 fn the_last_of_several_results_comes_after_or() {
     let sentence = |results: i32| {
-        let all: Vec<String> = (1..=results).map(|it| format!("take() → {it}")).collect();
+        let all: Vec<Shown> =
+            (1..=results).map(|it| Shown::of_texts("take()", Some(&it.to_string()))).collect();
         super::orders::dead_end_sentence("take() → 0", &all, None)
     };
     let start = "After this order take() → 0 could only have been take() → 1";
@@ -535,19 +526,6 @@ fn without_a_core_a_small_history_is_drawn_and_a_large_one_named() {
     assert!(large.contains(">holds: lost.jsonl is linearizable as a queue</text>"), "{large}");
     tags(&large);
     tags(&draw(0));
-}
-
-#[test]
-fn keys_are_named_by_the_argument_that_all_share() {
-    for (label, expected) in [
-        ("put(3, 4)", Some("3")),
-        ("get(\"a, b\") → null", Some("\"a, b\"")),
-        ("put([1, 2], 3)", Some("[1, 2]")),
-        ("deq() → 3", None),
-        ("Deq", None),
-    ] {
-        assert_eq!(super::judged::first_argument(label).as_deref(), expected, "{label}");
-    }
 }
 
 #[test]

@@ -1,9 +1,10 @@
 use clewline_core::Random;
 
 use super::*;
+use crate::render::tests::operation;
 
 fn bar(label: &str, start: u32, end: impl Into<Option<u32>>) -> Bar {
-    Bar { label: label.to_owned(), start, end: end.into() }
+    Bar { label: operation(label), start, end: end.into() }
 }
 
 fn row(name: &str, bars: impl Into<Vec<Bar>>) -> Row {
@@ -219,11 +220,19 @@ fn a_label_is_shortened_in_columns_not_in_letters() {
 #[test]
 fn a_long_list_is_shortened_to_its_first_elements_and_their_number() {
     let list = (0..998).map(|it| it.to_string()).collect::<Vec<_>>().join(", ");
+    let check = |label: &str, max: usize, expected: &str| {
+        assert_eq!(shorten_operation(&operation(label), max), expected);
+    };
     let label = format!("read() → [{list}]");
-    assert_eq!(shorten(&label, 24), "read() → 998 elements");
-    assert_eq!(shorten(&label, 32), "read() → [0, 1, … 998 elements]");
-    assert_eq!(shorten(&label, 13), "read()…, 997]");
-    // Short ones, and those with commas of their own, as any other label.
-    assert_eq!(shorten("read() → [10000, 20000]", 20), "read() → […0, 20000]");
-    assert_eq!(shorten(r#"read() → ["a, b", "c, d", "e, f", "g, h"]"#, 20), r#"read() → […, "g, h"]"#);
+    check(&label, 24, "read() → 998 elements");
+    check(&label, 32, "read() → [0, 1, … 998 elements]");
+    check(&label, 13, "read()…, 997]");
+    check(
+        &"read() → [(1, 2)]".replace("(1, 2)", &["(1, 2)"; 6].join(", ")),
+        32,
+        "read() → [(1, 2), … 6 elements]",
+    );
+    // Short ones as any other label.
+    check("read() → [10000, 20000]", 20, "read() → […0, 20000]");
+    check(r#"read() → ["a, b", "c, d", "e, f", "g, h"]"#, 20, r#"read() → […, "g, h"]"#);
 }

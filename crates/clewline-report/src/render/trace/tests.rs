@@ -1,8 +1,11 @@
-use clewline_core::{Allowed, FailurePoint, OperationId, Reason, Verdict};
+use clewline_core::{
+    Allowed, Deterministic, FailurePoint, History, ObjectId, OperationId, ProcessId, Reason, Timed, Verdict,
+    erase_with_debug,
+};
 
 use super::{
     super::{block::wrap, tests},
-    call_and_result, trace,
+    trace,
 };
 
 #[track_caller]
@@ -15,7 +18,7 @@ fn check_trace(rows: &[tests::Row], core: &[u32], breaking: &FailurePoint, width
 }
 
 fn at(operation: u32, events: usize, allowed: &[&str]) -> FailurePoint {
-    let allowed = Allowed::These(allowed.iter().map(|&it| it.to_owned()).collect());
+    let allowed = Allowed::These(allowed.iter().map(|it| tests::operation(it)).collect());
     FailurePoint::new(events, OperationId(operation), allowed)
 }
 
@@ -176,21 +179,58 @@ fn an_operation_that_should_block_has_no_result() {
 
 #[test]
 fn an_empty_result_is_shown_in_words() {
-    check_instead(Allowed::These(vec!["enq(1)".to_owned()]), "Allowed: to return nothing.");
+    check_instead(Allowed::These(vec![tests::operation("enq(1)")]), "Allowed: to return nothing.");
 }
 
 #[test]
 fn of_many_results_some_are_shown() {
-    let many = (0..2_000).map(|it| format!("deq() → {it}")).collect();
+    let many = (0..2_000).map(|it| tests::operation(&format!("deq() → {it}"))).collect();
     check_instead(Allowed::These(many), "Allowed: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 1,988 more.");
 }
 
+/// A cell for one character, whose operations are shown by `Debug`.
+#[derive(Clone, Debug)]
+struct Cell;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Call {
+    Put(char),
+}
+
+impl Deterministic for Cell {
+    type State = Option<char>;
+    type Call = Call;
+    type Return = bool;
+
+    fn initial(&self) -> Option<char> {
+        None
+    }
+
+    fn apply(&self, state: &mut Option<char>, Call::Put(char): &Call) -> Option<bool> {
+        Some(state.replace(*char).is_some())
+    }
+}
+
 #[test]
-fn an_arrow_within_a_text_is_part_of_it() {
-    let check = |label: &str, call: &str, result: Option<&str>| {
-        assert_eq!(call_and_result(label), (call.to_owned(), result.map(str::to_owned)));
+fn a_quote_as_an_argument_hides_no_result() {
+    let put = Timed {
+        process: ProcessId(0),
+        object: ObjectId(0),
+        call: Call::Put('"'),
+        called: 0,
+        returned: Some((true, 1)),
     };
-    check("get(\"a → b\") → \"c → d\"", "get(\"a → b\")", Some("\"c → d\""));
-    check("put(\"\\\" → \", 1)", "put(\"\\\" → \", 1)", None);
-    check("Pop → Some(3)", "Pop", Some("Some(3)"));
+    let case = erase_with_debug(Cell, History::from_operations([put]).unwrap());
+    let verdict = tests::exhausted(&[0], &[], 0);
+    let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
+    let breaking = at(0, 1, &["Put('\"') → false"]);
+    let written = wrap(&trace(&tests::judged(&*case, &verdict), violation, &breaking, 80), 80);
+    let expected = "
+  event  process
+      1  0        calls Put('\"')
+      2  0        returns true
+
+  Here no order is left: Put('\"') may not return true. Allowed: false.
+";
+    assert_eq!(written, expected.trim_start_matches('\n'));
 }

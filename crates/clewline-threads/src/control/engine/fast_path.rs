@@ -158,9 +158,7 @@ impl Engine {
     /// Records the step that `me` is making.
     #[cold]
     pub(super) fn keep_moment(&mut self, me: TaskId) {
-        let place = self.shown_place(me);
-        let moment =
-            Moment { step: self.tasks[me.index()].pending, place, detail: String::new(), repeats: false };
+        let moment = Moment::new(self.tasks[me.index()].pending, self.shown_place(me));
         self.moments.iter_mut().for_each(|it| it.push(moment.clone()));
     }
 

@@ -190,6 +190,20 @@ impl Control {
         self.detail(detail);
     }
 
+    /// As [`set_detail`](Self::set_detail), of an access that begins this many bytes behind the
+    /// beginning of its object.
+    #[inline(always)]
+    pub fn set_detail_at(self, offset: u8, detail: impl FnOnce() -> String) {
+        self.detail_at(offset, detail);
+    }
+
+    /// The last step compares a word with a value, and sleeps until another thread wakes it.
+    pub fn mark_futex_wait(self) {
+        if let Some(moment) = self.engine().moments.as_mut().and_then(|it| it.last_mut()) {
+            moment.is_futex_wait = true;
+        }
+    }
+
     /// The order of this step relative to every other step matters: it accesses more than its
     /// object.
     pub fn conflict_with_all(self) {

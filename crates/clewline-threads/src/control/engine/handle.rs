@@ -252,8 +252,14 @@ impl Control {
     /// Records what was read or written, if steps are recorded.
     #[inline]
     pub(crate) fn detail(self, detail: impl FnOnce() -> String) {
+        self.detail_at(0, detail);
+    }
+
+    /// As [`detail`](Self::detail), of an access that begins within its object.
+    #[inline]
+    pub(crate) fn detail_at(self, offset: u8, detail: impl FnOnce() -> String) {
         if self.engine().moments.is_some() {
-            self.record_detail(detail);
+            self.record_detail(offset, detail);
         }
     }
 
@@ -261,10 +267,10 @@ impl Control {
     // local state would ever repeat.
     #[cold]
     #[inline(never)]
-    fn record_detail(self, detail: impl FnOnce() -> String) {
+    fn record_detail(self, offset: u8, detail: impl FnOnce() -> String) {
         let engine = self.engine();
         if let Some(moment) = engine.moments.as_mut().and_then(|it| it.last_mut()) {
-            moment.detail = detail();
+            (moment.offset, moment.detail) = (offset, detail());
         }
     }
 

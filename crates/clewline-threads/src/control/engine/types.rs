@@ -177,8 +177,20 @@ pub struct Moment {
     pub step: Step,
     /// The place in the source.
     pub place: Place,
+    /// How many bytes behind the beginning of its object the access begins: fields may share a word.
+    pub offset: u8,
     /// What was read and written: `3`, `3 -> 4`.
     pub detail: String,
+    /// Whether it compares a word with a value, and sleeps until another thread wakes it.
+    pub is_futex_wait: bool,
     /// Whether it is part of the round that repeats forever, in a livelock.
     pub repeats: bool,
+}
+
+impl Moment {
+    /// A step of which nothing is known yet but where it was made.
+    #[must_use]
+    pub fn new(step: Step, place: Place) -> Moment {
+        Moment { step, place, offset: 0, detail: String::new(), is_futex_wait: false, repeats: false }
+    }
 }

@@ -11,7 +11,7 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, ForeignAccess, Missed, ReadModifyWrite};
 
-use super::{check, describe_address, object, point, shown};
+use super::{check, object, point, set_detail, shown};
 use crate::linux::{
     call::stubs,
     calls_out, current_task,
@@ -63,15 +63,13 @@ fn after<T: Word>(control: Control, address: usize, what: Atomic, old: T, new: T
     if old != new {
         control.mark_changed(object(address));
     }
-    control.set_detail(|| {
-        format!("{}{} -> {}", describe_address(address), shown(old.bits()), shown(new.bits()))
-    });
+    set_detail(control, address, || format!("{} -> {}", shown(old.bits()), shown(new.bits())));
 }
 
 #[inline(always)]
 fn record_load<T: Word>(control: Control, address: usize, value: T, by: By) {
     note(control, address, Atomic::Load, value, value, by);
-    control.set_detail(|| format!("{}{}", describe_address(address), shown(value.bits())));
+    set_detail(control, address, || shown(value.bits()));
 }
 
 #[inline(always)]
@@ -134,8 +132,7 @@ fn load_in_model<T: Word>(control: Control, address: *mut T, by: By) -> T {
         new: held,
     };
     races::synchronize(control, access, ModelEffect::Load(loaded.origin.number));
-    control
-        .set_detail(|| format!("{}{}{}", describe_address(at), shown(loaded.value), missed(loaded.missed)));
+    set_detail(control, at, || format!("{}{}", shown(loaded.value), missed(loaded.missed)));
     T::of_bits(loaded.value)
 }
 
@@ -153,9 +150,9 @@ fn store_in_model<T: Word>(control: Control, address: *mut T, value: T, by: By) 
     races::synchronize(control, access, ModelEffect::Store(stored.origin.number, stored.is_newest));
     current_task::count_write();
     control.mark_changed(object(at));
-    control.set_detail(|| {
+    set_detail(control, at, || {
         let place = if stored.is_newest { "" } else { ", before a later store" };
-        format!("{}-> {}{place}", describe_address(at), shown(value.bits()))
+        format!("-> {}{place}", shown(value.bits()))
     });
 }
 
@@ -189,7 +186,7 @@ fn update_in_model<T: Word>(
     let read = updated.read.origin.number;
     let Some((new, stored)) = updated.new else {
         races::synchronize(control, memory(Atomic::Load, by.failure, held), ModelEffect::Load(read));
-        control.set_detail(|| format!("{}{}, and fails{}", describe_address(at), shown(old), missed()));
+        set_detail(control, at, || format!("{}, and fails{}", shown(old), missed()));
         return (T::of_bits(old), false);
     };
     // SAFETY: as above.
@@ -200,7 +197,7 @@ fn update_in_model<T: Word>(
     if old != new {
         control.mark_changed(object(at));
     }
-    control.set_detail(|| format!("{}{} -> {}{}", describe_address(at), shown(old), shown(new), missed()));
+    set_detail(control, at, || format!("{} -> {}{}", shown(old), shown(new), missed()));
     (T::of_bits(old), true)
 }
 
@@ -348,14 +345,14 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, by:
     let old = unsafe { address.read_volatile() };
     if old != current {
         record_load(control, address as usize, old, failed);
-        let within = || describe_address(address as usize);
-        control.set_detail(|| format!("{}{}, not {}", within(), shown(old.bits()), shown(current.bits())));
+        let found = || format!("{}, not {}", shown(old.bits()), shown(current.bits()));
+        set_detail(control, address as usize, found);
         return Err(old);
     }
     if may_fail && control.fails_spuriously(current_task::place(by.pc)) {
         record_load(control, address as usize, old, failed);
-        let within = || describe_address(address as usize);
-        control.set_detail(|| format!("{}{}, and fails for no reason", within(), shown(old.bits())));
+        let found = || format!("{}, and fails for no reason", shown(old.bits()));
+        set_detail(control, address as usize, found);
         return Err(old);
     }
     // SAFETY: as above.

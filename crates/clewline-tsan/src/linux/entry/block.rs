@@ -20,7 +20,7 @@ use clewline_explore::{Access, TaskId};
 use clewline_remote::{Points, word_place};
 use clewline_threads::instrument::Control;
 
-use super::{check, count_idle, describe_address, object, peek, point};
+use super::{check, count_idle, object, peek, point, set_detail};
 use crate::linux::{
     current_task::{self, RuntimeOwned},
     heap,
@@ -280,7 +280,7 @@ fn arrive(control: Control, block: Block, word: Word, access: Access) {
         control.mark_changed(object(address).max(8));
     }
     let value = || if is_write { "plain".to_owned() } else { peek(address, size) };
-    control.set_detail(|| format!("{}{}", describe_address(address), value()));
+    set_detail(control, address, value);
     check(control, address, size, is_write, pc);
     races::plain(control, address, size, block.kind(), block.place(word));
 }

@@ -32,13 +32,11 @@ pub(super) fn object(address: usize) -> usize {
     address & !7
 }
 
-/// The offset of an access in its word: neighbouring fields may share a word and its name. Reports
-/// append it to the name.
-fn describe_address(address: usize) -> String {
-    match address & 7 {
-        0 => String::new(),
-        offset => format!("+{offset} "),
-    }
+/// Records what was read or written, with the offset of the access in its word: neighbouring fields
+/// may share a word and its name.
+#[inline(always)]
+fn set_detail(control: Control, address: usize, detail: impl FnOnce() -> String) {
+    control.set_detail_at((address & 7) as u8, detail);
 }
 
 /// A point before an access.

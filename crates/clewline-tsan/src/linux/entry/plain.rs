@@ -6,7 +6,7 @@ use clewline_threads::instrument::Control;
 
 use super::{
     block::{self, Block, copy, fill},
-    check, count_idle, describe_address, peek, point,
+    check, count_idle, peek, point, set_detail,
 };
 use crate::linux::{
     call::stubs,
@@ -47,7 +47,7 @@ fn access(control: Control, address: usize, size: usize, kind: Kind, is_point: b
             control.mark_changed(super::object(address).max(8));
         }
         let value = || if is_write { "plain".to_owned() } else { peek(address, size) };
-        control.set_detail(|| format!("{}{}", describe_address(address), value()));
+        set_detail(control, address, value);
     } else {
         count_idle(control, pc);
     }

@@ -52,6 +52,7 @@ fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> 
     // SAFETY: the caller requests this access. An invalid access is a finding.
     let found = unsafe { *(word as *const u32) };
     control.set_detail(|| format!("futex wait, {found}"));
+    control.mark_futex_wait();
     if found != expected {
         return fails_with(libc::EAGAIN).into();
     }
