@@ -138,7 +138,11 @@ fn a_scheduler_of_threads_explores() {
 
 #[test]
 fn a_scheduler_of_messages_explores() {
-    check("actors latch-servers:hasty --scheduler newest-first", 0, &["in all schedules within the bound", "1 schedule by newest-first"]);
+    check(
+        "actors latch-servers:hasty --scheduler newest-first",
+        0,
+        &["in all schedules within the bound", "1 schedule by newest-first"],
+    );
     check("actors --help", 0, &["newest-first"]);
 }
 
