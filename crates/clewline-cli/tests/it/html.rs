@@ -236,7 +236,7 @@ fn clicking_an_operation_selects_it_and_shows_its_details() {
         "called as event",
         "called at 4, returned at 5",
         "line 3",
-        "contradict each other",
+        "one of the 3 operations of the counterexample",
         // Where the order that is drawn ends.
         "it cannot come next in the order that is drawn; the state before it is [1, 2]",
     ] {

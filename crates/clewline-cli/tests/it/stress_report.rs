@@ -99,16 +99,17 @@ fn a_violation_is_drawn_and_says_how_it_was_found() {
 const VIOLATED: &str = "\
 violated: Backwards is not linearizable as a queue
 
-  These 3 operations contradict each other, and the other 17 do not help: there
-  is no order, each happening at one moment between its call and its return, in
-  which all their results are right. Time runs to the right, one row a thread:
+  These 3 operations are a counterexample; the other 17 are irrelevant. Each
+  must take effect at one moment between its call and its return, its
+  linearization point. Whichever moments are chosen, some result is wrong. Time
+  runs to the right, one row a thread:
 
   0: |--enq(5)--|  |--enq(6)--|  |--deq() → 6--|
 
   deq() → 6 found 6 while 5 was still there, although enq(5) had returned before
   enq(6) was called.
 
-  What happened, one after the other, up to where it breaks:
+  The events in their order, up to the failure point:
 
   event  thread
       …  16 events left out

@@ -4,6 +4,7 @@ use clewline_actors::{FaultPlacement, Faults, Modality, StepKind};
 use clewline_core::OperationId;
 use clewline_explore::Coverage;
 use clewline_report::render::{
+    LINEARIZATION,
     block::{Block, Fact},
     grouped,
     text::{self, Style, duration},
@@ -90,17 +91,15 @@ pub(super) fn sentences(context: &ReportContext<'_>, outcome: &Outcome, style: &
 fn holds(context: &ReportContext<'_>, outcome: &Outcome) -> Vec<Block> {
     let sentence = match &outcome.coverage {
         _ if outcome.program.is_empty() => {
-            "No client makes a call, and every property is true when it should be."
+            "No client makes a call, and every property is true when it should be.".to_owned()
         }
-        _ if context.is_replay => "What clients see in this schedule can be explained.",
-        Coverage::Exhausted => {
-            "Whatever the order of messages, the calls can be put in one order, each happening at one moment between \
-             its call and its return, in which every result is right."
-        }
-        Coverage::Limited(_) => {
-            "In every schedule that was executed, the calls can be put in one order in which every result is right. \
-             There are schedules that were not executed."
-        }
+        _ if context.is_replay => "The calls of this schedule have a linearization.".to_owned(),
+        Coverage::Exhausted => format!(
+            "Whatever the order of messages, the calls have a linearization: an order in which {LINEARIZATION}."
+        ),
+        Coverage::Limited(_) => "In every schedule that was executed, the calls have a linearization. There are \
+             schedules that were not executed."
+            .to_owned(),
     };
     let mut blocks = vec![Block::paragraph(sentence)];
     if outcome.metrics.states.as_ref().is_some_and(|it| it.stuck != 0) {

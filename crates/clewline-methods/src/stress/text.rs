@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clewline_core::{ErasedHistory, Reason, ValueDomain, Verdict};
 use clewline_report::render::{
-    Present,
+    LINEARIZATION, Present,
     block::{Block, Fact},
     count, grouped,
     text::{Style, duration, judged_by, line_numbers, with_article},
@@ -41,7 +41,7 @@ pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
         if let (Some(breaking), Verdict::Violated(violation)) =
             (&outcome.failure_point, finding.report.verdict())
         {
-            blocks.push(Block::caption("What happened, one after the other, up to where it breaks:"));
+            blocks.push(Block::caption("The events in their order, up to the failure point:"));
             blocks.extend(trace(&finding.report.judged(), violation, breaking, style.width));
         }
     }
@@ -268,11 +268,11 @@ fn holds(outcome: &Outcome) -> Vec<Block> {
         judged_as(outcome),
         match outcome.asked.as_ref().map(QuasiRequest::reading) {
             None | Some(QuasiReading::Relaxed) =>
-                "its operations can be put in one order, each happening at one moment between its call and its return, in which every \
-                 answer is right.",
+                format!("its operations have a linearization, an order in which {LINEARIZATION}."),
             Some(QuasiReading::Displacement) =>
                 "there is an order that respects real time, and one in which every result is right, and no operation's places in the \
-                 two differ by more.",
+                 two differ by more."
+                    .to_owned(),
         },
     );
     let others = match &outcome.needed {

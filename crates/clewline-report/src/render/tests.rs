@@ -186,10 +186,10 @@ fn a_violation_is_drawn_and_explained() {
         "
 violated: lost.jsonl is not linearizable as a queue
 
-  These 3 operations contradict each other, and the other one does not help:
-  there is no order, each happening at one moment between its call and its
-  return, in which all their results are right. Time runs to the right, one row
-  a process:
+  These 3 operations are a counterexample; the other one is irrelevant. Each
+  must take effect at one moment between its call and its return, its
+  linearization point. Whichever moments are chosen, some result is wrong. Time
+  runs to the right, one row a process:
 
   0: |--enq(1)--|  |--enq(2)--|
   1:                             |--deq() → 2--|
@@ -213,7 +213,8 @@ fn an_operation_that_is_impossible_by_itself_is_explained() {
         "
 violated: lost.jsonl is not linearizable as a queue
 
-  This operation cannot have happened.
+  This operation is a counterexample by itself. Wherever it takes effect, its
+  result is wrong.
 
   0: |--deq() → 5--|
 
@@ -249,8 +250,8 @@ fn a_verdict_that_holds_says_what_that_means() {
         "
 holds: lost.jsonl is linearizable as a queue
 
-  Its 4 operations can be put in one order, each happening at one moment between
-  its call and its return, in which every result is right.
+  Its 4 operations have a linearization: an order in which each takes effect at
+  one moment between its call and its return, and every result is right.
 
 checked by wg-graph in 1.2 s: 4 operations, 1 object, 1,234 configurations
 ",

@@ -75,29 +75,29 @@ pub struct Page {
     pub messages: Option<SequenceDiagram>,
 }
 
-/// The operations that a page is about: those that contradict each other, or that block. Empty if
-/// there are none.
+/// The operations that a page is about: a counterexample, or those that block. Empty if there are
+/// none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageCounterexample {
     /// The operations, in call order.
     pub operations: Vec<OperationId>,
-    /// Their description: `The 3 operations that contradict each other`.
+    /// Their description: `The counterexample: 3 operations`.
     pub title: String,
-    /// The note on each: `one of the 3 operations that contradict each other`.
+    /// The note on each: `one of the 3 operations of the counterexample`.
     pub each: String,
 }
 
 impl PageCounterexample {
-    /// Operations that contradict each other, in call order.
+    /// The operations of a counterexample, in call order.
     #[must_use]
     pub fn contradiction(operations: Vec<OperationId>) -> PageCounterexample {
         let (title, each) = match operations.len() {
             0 => (String::new(), String::new()),
-            1 => ("The operation that cannot have happened".to_owned(), "it cannot have happened".to_owned()),
-            n => {
-                let all = format!("{n} operations that contradict each other");
-                (format!("The {all}"), format!("one of the {all}"))
-            }
+            1 => ("The counterexample: one operation".to_owned(), "the counterexample".to_owned()),
+            n => (
+                format!("The counterexample: {n} operations"),
+                format!("one of the {n} operations of the counterexample"),
+            ),
         };
         PageCounterexample { operations, title, each }
     }

@@ -76,7 +76,7 @@ fn the_verdict_comes_first_then_the_evidence_then_what_to_do() {
     let mut places = Vec::new();
     for part in [
         "<strong class=\"word\">violated</strong>: lost.jsonl is not linearizable as a queue",
-        "These 3 operations contradict each other",
+        "These 3 operations are a counterexample",
         "<p>The longest order found is enq(1), enq(2).",
         "In lost.jsonl: lines 1, 2, 3.",
         "Next: <code>clewline check lost.jsonl</code>",
