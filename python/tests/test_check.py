@@ -38,7 +38,7 @@ def test_a_violation_has_its_operations_and_its_report(stale):
     assert str(result).startswith("violated:") and "read() → 1" in str(result)
     assert result.html().startswith("<!DOCTYPE html>") or "<html" in result.html()[:200].lower()
     assert "<iframe srcdoc=" in result._repr_html_()
-    assert json.loads(result.json())["explanation"]["core"] == list(found.ids)
+    assert json.loads(result.json())["explanation"]["counterexample"] == list(found.ids)
 
 
 def test_a_pending_operation_may_have_happened(stale):

@@ -191,7 +191,7 @@ fn json_has_the_promised_fields() {
     assert_eq!(bad["verdict"], "violated");
     assert_eq!((&bad["operations"], &bad["objects"]), (&4.into(), &1.into()));
     assert!(bad["elapsed_ms"].is_u64() && bad["algorithm"].is_string());
-    assert_eq!(bad["explanation"]["core"], serde_json::json!([0, 1, 2]));
+    assert_eq!(bad["explanation"]["counterexample"], serde_json::json!([0, 1, 2]));
     assert!(
         bad["explanation"]["text"].as_str().unwrap().contains("enq(1) had returned before enq(2) was called")
     );
@@ -211,7 +211,7 @@ fn json_names_operations_by_their_own_ids_and_the_object() {
     let folder = Folder::new("ids").with("lost.jsonl", &named);
     let ran = clewline(&folder, &["check", "lost.jsonl", "--spec", "queue", "--format", "json"], "");
     let explanation = &ran.json()[0]["explanation"];
-    assert_eq!(explanation["core"], serde_json::json!(["op-0", "op-1", "op-2"]));
+    assert_eq!(explanation["counterexample"], serde_json::json!(["op-0", "op-1", "op-2"]));
     assert_eq!(explanation["object"], "q1");
 }
 

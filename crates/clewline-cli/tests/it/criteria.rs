@@ -130,7 +130,7 @@ fn headlines_name_the_criterion() {
 
 #[test]
 fn a_violation_shows_the_operations_that_contradict_each_other() {
-    let folder = Folder::new("criteria-core").with("buffers.jsonl", BUFFERS).with("late.jsonl", LATE);
+    let folder = Folder::new("criteria-counterexample").with("buffers.jsonl", BUFFERS).with("late.jsonl", LATE);
     let args = ["check", "buffers.jsonl", "--spec", "register", "--criterion", "sequential"];
     let ran = clewline(&folder, &args, "");
     let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -138,7 +138,7 @@ fn a_violation_shows_the_operations_that_contradict_each_other() {
     assert!(text.contains(order), "{}", ran.stdout);
     let json = clewline(&folder, &[&args[..], &["--format", "json"]].concat(), "").json().remove(0);
     assert_eq!((&json["criterion"], &json["cause"]), (&"sequential".into(), &"criterion".into()));
-    assert_eq!(json["explanation"]["core"], serde_json::json!([0, 2, 1, 3]));
+    assert_eq!(json["explanation"]["counterexample"], serde_json::json!([0, 2, 1, 3]));
     assert!(json["explanation"]["minimal"].is_null(), "{json}");
     // The page has it, too; and so has the one that holds.
     let ran = clewline(&folder, &[&args[..], &["--html", "page.html"]].concat(), "");

@@ -88,8 +88,8 @@ fn check_planted(
             panic!("{about}: {}", judgement.verdict.word());
         };
         let size = violation.counterexample.len();
-        eprintln!("{about}: a core of {size} in {:?}, planted in {planted:?}", start.elapsed());
-        assert!(0 < size && (size <= SMALL || !is_small), "{about}: a core of {size}");
+        eprintln!("{about}: a counterexample of {size} in {:?}, planted in {planted:?}", start.elapsed());
+        assert!(0 < size && (size <= SMALL || !is_small), "{about}: a counterexample of {size}");
         *cores.entry(size).or_default() += 1;
     }
 }

@@ -141,8 +141,8 @@ fn the_saved_history_has_the_same_verdict() {
     let Verdict::Violated(violation) = again.verdict() else { panic!("{again}") };
     let finding = outcome.shown().expect("it was found");
     let labels = |case: &dyn clewline_core::ErasedHistory,
-                  core: &[clewline_core::OperationId]|
-     -> Vec<String> { core.iter().map(|&it| case.label(it)).collect() };
+                  operations: &[clewline_core::OperationId]|
+     -> Vec<String> { operations.iter().map(|&it| case.label(it)).collect() };
     assert_eq!(violation.counterexample, finding.counterexample());
     assert_eq!(
         labels(again.case(), &violation.counterexample),
@@ -458,7 +458,7 @@ fn a_bug_that_is_found_ends_with_1_and_leaves_a_file() {
     assert_eq!(object["file"], file);
     let ran = clewline(&folder, &["check", file, "--spec", "register", "--format", "json"], "");
     assert_eq!(ran.code, 1);
-    assert_eq!(ran.json()[0]["explanation"]["core"], object["explanation"]["core"]);
+    assert_eq!(ran.json()[0]["explanation"]["counterexample"], object["explanation"]["counterexample"]);
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub struct Picture {
     pub beside: usize,
 }
 
-/// The picture of a verdict's core.
+/// The picture of a counterexample.
 #[must_use]
 pub fn counterexample(judged: &CheckedHistory<'_>, ground: Ground) -> Picture {
     let title = format!("{}: {}", judged.verdict.word(), text::headline(judged));

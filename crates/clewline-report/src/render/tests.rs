@@ -122,9 +122,9 @@ fn ids(of: &[u32]) -> Vec<OperationId> {
     of.iter().copied().map(OperationId).collect()
 }
 
-pub(super) fn exhausted(core: &[u32], prefix: &[u32], next: u32) -> Verdict {
+pub(super) fn exhausted(counterexample: &[u32], prefix: &[u32], next: u32) -> Verdict {
     let explanation = Explanation::Exhausted { prefix: ids(prefix), next: OperationId(next) };
-    let mut violation = Violation::found(ids(core), explanation);
+    let mut violation = Violation::found(ids(counterexample), explanation);
     (violation.is_verified, violation.is_minimal) = (true, true);
     Verdict::Violated(violation)
 }
@@ -158,7 +158,7 @@ fn further_violated_parts_are_listed_with_their_lines() {
     assert!(text.contains("  4 of 9 parts are violated. The others:\n\n  line 4: "), "{text}");
     assert!(text.contains("\n  and 2 more\n"), "{text}");
     let json = json::report(&judged, WitnessShown::Not).to_string();
-    assert!(json.contains("\"violated_parts\":4,\"others\":[{\"core\":[3],\"text\":\""), "{json}");
+    assert!(json.contains("\"violated_parts\":4,\"others\":[{\"counterexample\":[3],\"text\":\""), "{json}");
     let page = html::write(&html::Page::of(&judged));
     assert!(page.contains("4 of 9 parts are violated. The others:"), "{page}");
     let one = CheckedHistory { others: &[], violated: 1, ..judged };
@@ -306,7 +306,7 @@ fn json_names_the_counterexample_by_the_ids_of_the_file() {
         WitnessShown::Whole,
         "{\"file\":\"lost.jsonl\",\"verdict\":\"violated\",\"cause\":\"not-linearizable\",\"operations\":4,\"objects\":1,\
          \"algorithm\":\"wg-graph\",\"elapsed_ms\":1251,\"explanation\":{\"object\":\"q\\\"1\",\
-         \"core\":[0,\"x\",2],\"text\":\"The longest order found is enq(1), enq(2). There deq() → 2 cannot \
+         \"counterexample\":[0,\"x\",2],\"text\":\"The longest order found is enq(1), enq(2). There deq() → 2 cannot \
          come next: it could only have been deq() → 1.\"}}",
     );
 }
@@ -355,8 +355,8 @@ fn an_operation_that_can_come_next_is_not_the_one_that_cannot() {
 fn of_a_large_counterexample_the_end_is_drawn() {
     let operations: Vec<Row> = (0..50).map(|it| (0, Some(it), 2 * it, Some((None, 2 * it + 1)))).collect();
     let case = case(&operations);
-    let core: Vec<u32> = (0..50).collect();
-    let written = present::text(&judged(&case, &exhausted(&core, &[], 0)), &Style::default());
+    let counterexample: Vec<u32> = (0..50).collect();
+    let written = present::text(&judged(&case, &exhausted(&counterexample, &[], 0)), &Style::default());
     // Before the sentence that ends in a colon, which leads to the drawing.
     let sentence = written.replace("\n  ", " ");
     let expected = "The 10 others of them are not drawn. Time runs to the right, one row a process:\n";

@@ -237,25 +237,25 @@ pub(super) struct Picture {
     pub(super) drawn: Vec<OperationId>,
     // Those of them outside of the counterexample.
     pub(super) beside: Vec<OperationId>,
-    // How many of the core are not drawn.
+    // How many of the counterexample are not drawn.
     left_out: usize,
 }
 
 /// The counterexample, and the operations that the words name in addition. Of a large
 /// counterexample with a short explanation, only the operations that it names.
 pub(super) fn picture(violation: &Violation) -> Picture {
-    const BESIDE: usize = 6;
-    const LARGE: usize = 12;
-    let core = &violation.counterexample;
+    const COMPARED_OPS_MAX: usize = 6;
+    const DRAWN_IN_FULL_OPS_MAX: usize = 12;
+    let counterexample = &violation.counterexample;
     let (named, mut beside) = (explain::named(violation), explain::beside(violation));
-    beside.truncate(if beside.len() <= BESIDE { BESIDE } else { 0 });
-    let is_short = LARGE < core.len() && !named.is_empty();
+    beside.truncate(if beside.len() <= COMPARED_OPS_MAX { COMPARED_OPS_MAX } else { 0 });
+    let is_short = DRAWN_IN_FULL_OPS_MAX < counterexample.len() && !named.is_empty();
     let mut drawn: Vec<OperationId> = if is_short {
-        named.into_iter().filter(|it| core.binary_search(it).is_ok()).take(LARGE).collect()
+        named.into_iter().filter(|it| counterexample.binary_search(it).is_ok()).take(DRAWN_IN_FULL_OPS_MAX).collect()
     } else {
-        core[core.len().saturating_sub(DRAWN_OPS_MAX)..].to_vec()
+        counterexample[counterexample.len().saturating_sub(DRAWN_OPS_MAX)..].to_vec()
     };
-    let left_out = core.len() - drawn.len();
+    let left_out = counterexample.len() - drawn.len();
     drawn.extend(&beside);
     drawn.sort_unstable();
     Picture { drawn, beside, left_out }

@@ -35,7 +35,7 @@ function layOut(has) {
 
 // One row a process; more where operations of one overlap, as those do that were given up while their process went on.
 function trackList(isShown) {
-  const rows = history_.processes.map(() => ({ lanes: [], open: [], isCore: false }));
+  const rows = history_.processes.map(() => ({ lanes: [], open: [], hasCounterexample: false }));
   for (let op = 0; op < count; op++) {
     if (!isShown[op]) continue;
     const row = rows[processOf[op]];
@@ -49,17 +49,17 @@ function trackList(isShown) {
     lane.free = endOf[op];
     // Nothing comes after what never ends.
     if (isPending(op)) row.open.splice(row.open.indexOf(lane), 1);
-    if (inCore[op]) row.isCore = true;
+    if (inCounterexample[op]) row.hasCounterexample = true;
   }
   const tracks = [];
-  rows.forEach(({ lanes, isCore }, process) =>
+  rows.forEach(({ lanes, hasCounterexample }, process) =>
     lanes.forEach((lane, at) => {
       const name = at === 0 ? history_.processes[process] : "";
-      tracks.push({ process, name, isCore, operations: Int32Array.from(lane.operations) });
+      tracks.push({ process, name, hasCounterexample, operations: Int32Array.from(lane.operations) });
     }),
   );
-  // If they cannot all be seen, those of the core come first.
-  if (tracks.length > 14) tracks.sort((one, other) => other.isCore - one.isCore);
+  // If they cannot all be seen, those of the counterexample come first.
+  if (tracks.length > 14) tracks.sort((one, other) => other.hasCounterexample - one.hasCounterexample);
   // Every other process stands on a band.
   let isBand = true;
   tracks.forEach((track) => {
