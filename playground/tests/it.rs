@@ -195,7 +195,10 @@ fn a_file_that_is_dropped_is_judged_in_its_format() {
     );
     page.drop_file("cas.edn.gz", &packed);
     let status = page.status_after(2);
-    assert!(status.starts_with("violated: cas.edn is not linearizable as a cas-register (jepsen, "), "{status}");
+    assert!(
+        status.starts_with("violated: cas.edn is not linearizable as a cas-register (jepsen, "),
+        "{status}"
+    );
     assert_eq!(page.troubles(), Vec::<String>::new());
 }
 

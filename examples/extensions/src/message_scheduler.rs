@@ -28,6 +28,6 @@ impl MessageScheduler for NewestFirst {
             execution.take(execution.enabled().len() - 1);
         }
         // `Continue` would mean that nothing is left to explore.
-        ControlFlow::Break(Coverage::Limited(Limit::Schedules(1)))
+        ControlFlow::Break(Coverage::Limited(Limit::Executions(1)))
     }
 }

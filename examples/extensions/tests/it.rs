@@ -116,7 +116,7 @@ fn a_scheduler_of_threads_explores() {
 
 #[test]
 fn a_scheduler_of_messages_explores() {
-    check("actors latch-servers:hasty --scheduler newest-first", 0, &["1 schedules by newest-first"]);
+    check("actors latch-servers:hasty --scheduler newest-first", 0, &["1 executions by newest-first"]);
     check("actors --help", 0, &["newest-first"]);
 }
 
@@ -125,7 +125,7 @@ fn a_subject_is_explored_and_stressed() {
     let matrix = "--matrix is-set~is-set~|~set";
     check(&format!("explore flag {matrix}"), 0, &["holds: "]);
     check(&format!("explore flag:twice {matrix}"), 1, &["flag:twice is not linearizable"]);
-    check("stress flag --executions 50 --seed 1", 0, &["no violation found in 50 runs of flag"]);
+    check("stress flag --executions 50 --seed 1", 0, &["no violation found in 50 executions of flag"]);
     check("subjects", 0, &["flag:twice"]);
 }
 

@@ -40,7 +40,7 @@ impl MessageScheduler for SamplingScheduler {
         parallel::run_with_workers(execution, settings, statistics, |execution, statistics, workers| {
             let mut all = BlockSource { next: 0, longest: 0, draw: *draw, settings };
             parallel::run_in_order(execution, statistics, workers, &mut all)?;
-            ControlFlow::Break(Coverage::Limited(Limit::Schedules(settings.schedules)))
+            ControlFlow::Break(Coverage::Limited(Limit::Executions(settings.schedules)))
         })
     }
 }

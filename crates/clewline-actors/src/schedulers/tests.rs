@@ -46,7 +46,7 @@ fn only_a_limit_that_was_reached_limits_coverage() {
     let limited = |schedules| run("exhaustive", &Settings { schedules, ..Settings::default() });
     assert_eq!(limited(252).0, Coverage::Exhausted);
     let (coverage, counts, _) = limited(251);
-    assert_eq!((coverage, counts.0), (Coverage::Limited(Limit::Schedules(251)), 251));
+    assert_eq!((coverage, counts.0), (Coverage::Limited(Limit::Executions(251)), 251));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn random_schedules_depend_on_the_seed_alone() {
     let some = |seed| run("random", &Settings { seed, schedules: 100, ..Settings::default() });
     assert_eq!(some(1), some(1));
     assert_ne!(some(1), some(2));
-    assert_eq!(some(1).0, Coverage::Limited(Limit::Schedules(100)));
+    assert_eq!(some(1).0, Coverage::Limited(Limit::Executions(100)));
     let many = run("random", &Settings { schedules: 5_000, ..Settings::default() });
     assert_eq!((many.1.3, many.1.4), (32, 12));
 }
@@ -159,7 +159,7 @@ fn dependence_by_receiver_alone_loses_violations() {
 fn samplers_find_violations_of_the_hasty_register() {
     for name in ["pct", "pos", "random"] {
         let (coverage, counts, _) = run(name, &Settings { schedules: 5_000, ..Settings::default() });
-        assert_eq!(coverage, Coverage::Limited(Limit::Schedules(5_000)), "{name}");
+        assert_eq!(coverage, Coverage::Limited(Limit::Executions(5_000)), "{name}");
         assert!(6 <= counts.4, "{name} found {} of 12", counts.4);
     }
 }

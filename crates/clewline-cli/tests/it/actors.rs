@@ -554,7 +554,10 @@ fn the_history_is_shown_without_messages_after_the_time_limit() {
     assert!(ran.stdout.ends_with("next: clewline actors edr:waits-for-all --harness 3c\n"), "{}", ran.stdout);
     let (_, object) = json("given-up-json", &args);
     assert!(object.get("replay").is_none(), "{object}");
-    assert!(object["first_violation"]["counterexample"].as_array().is_some_and(|it| !it.is_empty()), "{object}");
+    assert!(
+        object["first_violation"]["counterexample"].as_array().is_some_and(|it| !it.is_empty()),
+        "{object}"
+    );
 }
 
 #[test]

@@ -101,7 +101,10 @@ fn columns_are_checked_as_lines_are() {
                 &["check", &format!("{kind}.jsonl"), "--spec", "map", "--format", "json"],
                 "",
             );
-            assert_eq!(found.json()[0]["explanation"]["counterexample"], lines.json()[0]["explanation"]["counterexample"]);
+            assert_eq!(
+                found.json()[0]["explanation"]["counterexample"],
+                lines.json()[0]["explanation"]["counterexample"]
+            );
             let back = clewline(&folder, &["convert", &file, "-", "--output-format", "jsonl"], "");
             let again = clewline(
                 &folder,

@@ -130,7 +130,8 @@ fn headlines_name_the_criterion() {
 
 #[test]
 fn a_violation_shows_the_operations_that_contradict_each_other() {
-    let folder = Folder::new("criteria-counterexample").with("buffers.jsonl", BUFFERS).with("late.jsonl", LATE);
+    let folder =
+        Folder::new("criteria-counterexample").with("buffers.jsonl", BUFFERS).with("late.jsonl", LATE);
     let args = ["check", "buffers.jsonl", "--spec", "register", "--criterion", "sequential"];
     let ran = clewline(&folder, &args, "");
     let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");

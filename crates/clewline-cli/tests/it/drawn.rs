@@ -224,8 +224,11 @@ fn what_began_earlier_and_what_is_narrow_is_drawn() {
     // In every row something happens two fifths of the time.
     let edges = coloured(&mut browser, "timeline", "bar-edge", part);
     assert!(0.2 * 100.0 * height < edges, "{edges} {part:?} {}", state(&mut browser));
-    let counterexample = browser.js("JSON.parse(document.getElementById('data').textContent).rest.counterexample");
-    let read = counterexample.as_array().and_then(|it| it.last()).and_then(Json::as_u64).expect("a counterexample") as usize;
+    let counterexample =
+        browser.js("JSON.parse(document.getElementById('data').textContent).rest.counterexample");
+    let read =
+        counterexample.as_array().and_then(|it| it.last()).and_then(Json::as_u64).expect("a counterexample")
+            as usize;
     let [left, top, width, height] = bar(&mut browser, read);
     let wide = [left + width / 2.0 - 5.0, top, 10.0, height];
     assert!(4.0 * height < coloured(&mut browser, "timeline", "counterexample-edge", wide));

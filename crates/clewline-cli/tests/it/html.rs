@@ -13,7 +13,8 @@ use crate::{
 #[track_caller]
 pub(crate) fn page(test: &str, history: &str, spec: &str, expected: i32) -> Folder {
     let folder = Folder::new(test).with("history.jsonl", history);
-    let args = ["check", "history.jsonl", "--spec", spec, "--html", "report.html", "--svg", "counterexample.svg"];
+    let args =
+        ["check", "history.jsonl", "--spec", spec, "--html", "report.html", "--svg", "counterexample.svg"];
     let ran = clewline(&folder, &args, "");
     assert_eq!((ran.code, ran.stderr.as_str()), (expected, ""), "{}", ran.stdout);
     folder
@@ -181,9 +182,10 @@ fn nothing_runs_through_the_words_of_what_is_there_for_comparison() {
                    {\"process\": 0, \"op\": \"push\", \"arg\": 4, \"call\": 3, \"return\": 4}\n";
     let folder = page("html-beside", history, "stack", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
-    let fills = browser
-        .js("[...document.querySelectorAll('#counterexample svg .beside')].map(it => getComputedStyle(it).fill)
-           .concat(getComputedStyle(document.body).backgroundColor)");
+    let fills = browser.js(
+        "[...document.querySelectorAll('#counterexample svg .beside')].map(it => getComputedStyle(it).fill)
+           .concat(getComputedStyle(document.body).backgroundColor)",
+    );
     let fills = fills.as_array().expect("one for each operation, and the page").clone();
     assert!(fills.len() == 2 && fills[0] == fills[1], "{fills:?}");
 }

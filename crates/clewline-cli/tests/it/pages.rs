@@ -18,7 +18,8 @@ const STRESS: [&str; 8] =
 #[track_caller]
 fn drawn(test: &str, command: &[&str], code: i32) -> Folder {
     let folder = Folder::new(test);
-    let ran = clewline(&folder, &[command, &["--html", "report.html", "--svg", "counterexample.svg"]].concat(), "");
+    let ran =
+        clewline(&folder, &[command, &["--html", "report.html", "--svg", "counterexample.svg"]].concat(), "");
     assert_eq!(ran.code, code, "{}\n{}", ran.stdout, ran.stderr);
     folder
 }
@@ -53,7 +54,8 @@ fn an_exploration_is_drawn_with_its_steps_under_the_timeline() {
     assert!(0.0 <= number(&state(&mut browser)["selected"]));
     assert_eq!(browser.js("document.querySelectorAll('#steps a.chosen').length > 0"), true);
     // The page shows the blocked call.
-    let counterexample = browser.js("JSON.parse(document.getElementById('data').textContent).rest.counterexample.length");
+    let counterexample =
+        browser.js("JSON.parse(document.getElementById('data').textContent).rest.counterexample.length");
     assert_eq!(counterexample, 1);
 }
 
@@ -102,7 +104,8 @@ fn a_stress_test_is_drawn_with_the_run_that_went_wrong() {
         next.as_array().is_some_and(|it| it.len() == 1 && !it[0].to_string().contains("--html")),
         "{next}"
     );
-    let counterexample = browser.js("JSON.parse(document.getElementById('data').textContent).rest.counterexample.length");
+    let counterexample =
+        browser.js("JSON.parse(document.getElementById('data').textContent).rest.counterexample.length");
     assert!(0.0 < number(&counterexample));
     assert_eq!(browser.js("document.querySelectorAll('#counterexample svg .bar').length"), counterexample);
 }
@@ -119,9 +122,17 @@ fn a_page_without_a_violation_has_no_timeline() {
     ];
     for (test, command) in all {
         let folder = Folder::new(test);
-        let ran = clewline(&folder, &[command, &["--html", "report.html", "--svg", "counterexample.svg"]].concat(), "");
+        let ran = clewline(
+            &folder,
+            &[command, &["--html", "report.html", "--svg", "counterexample.svg"]].concat(),
+            "",
+        );
         assert_eq!(ran.code, 0, "{}", ran.stdout);
-        assert!(ran.stderr.contains("note: no history to draw: counterexample.svg was not written"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("note: no history to draw: counterexample.svg was not written"),
+            "{}",
+            ran.stderr
+        );
         let Some(mut browser) = check_page(&folder, ran.first_line()) else { return };
         assert_eq!(browser.js("document.querySelector('canvas')"), Json::Null);
         assert!(number(&browser.js("document.querySelectorAll('#facts dt').length")) > 0.0);

@@ -81,7 +81,7 @@ fn run(stress: &Stress) -> Outcome {
 fn a_ring_is_right_with_one_producer_and_one_consumer() {
     let outcome = run(&ring(1, 1).executions(20));
     assert!(outcome.holds(), "{outcome}");
-    assert_eq!((outcome.runs, outcome.workload.threads), (20, 2));
+    assert_eq!((outcome.executions, outcome.workload.threads), (20, 2));
     let report = outcome.to_string().replace("\n ", "").replace("  ", " ");
     assert!(report.contains("2 threads (1 producer, 1 consumer) × 256 operations"), "{report}");
 }

@@ -122,7 +122,7 @@ violated: Backwards is not linearizable as a queue
 
   Here no order is left: deq() may not return 6. Allowed: 4.
 
-found:    in run 1, after 20 operations and # ms, in runs of 1 thread × 20 operations, without noise
+found:    in execution 1, after 20 operations and # ms, in executions of 1 thread × 20 operations, without noise
 recorded: with CLOCK, each thread on its processor
 judged:   by queue monitor in # ms: 20 operations, 1 object, # configurations
 seed:     1. It determines the calls and the noise, but not how the system schedules the threads. \
@@ -387,12 +387,12 @@ fn a_reached_limit_is_no_success() {
     assert_eq!((outcome.verdict(), outcome.holds()), ("unknown", false), "{outcome}");
     assert!(
         outcome.to_string().starts_with(
-            "unknown: 1 of 1 run of Backwards could not be judged: the limit of 0 configurations was hit\n"
+            "unknown: 1 of 1 execution of Backwards could not be judged: the limit of 0 configurations was hit\n"
         ),
         "{outcome}"
     );
     let none = run(&clewline_lab::stress("register").expect("it is there").timeout(Duration::ZERO));
-    assert_eq!((none.runs, none.verdict(), none.holds()), (0, "unknown", false), "{none}");
+    assert_eq!((none.executions, none.verdict(), none.holds()), (0, "unknown", false), "{none}");
 }
 
 #[test]
@@ -401,9 +401,9 @@ fn a_report_of_holds_says_that_it_is_no_proof() {
     let args = ["stress", "register", "--executions", "3", "--operations", "100", "--seed", "7"];
     let ran = clewline(&folder, &args, "");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
-    assert_eq!(ran.first_line(), "holds: no violation found in 3 runs of register");
+    assert_eq!(ran.first_line(), "holds: no violation found in 3 executions of register");
     assert!(
-        ran.stdout.contains("600 operations in runs of 2 threads × 100 operations, without noise."),
+        ran.stdout.contains("600 operations in executions of 2 threads × 100 operations, without noise."),
         "{}",
         ran.stdout
     );

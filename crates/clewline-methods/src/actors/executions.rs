@@ -137,7 +137,7 @@ fn seen(
     let is_sound = entry.soundness != Soundness::Never;
     let is_partial = entry.is_random || is_sound && !entry.is_exhaustive;
     let coverage = match coverage {
-        Coverage::Limited(Limit::Schedules(_)) if is_partial => Coverage::Limited(Limit::Sampled),
+        Coverage::Limited(Limit::Executions(_)) if is_partial => Coverage::Limited(Limit::Sampled),
         coverage => coverage,
     };
     // Whether the exploration was complete. Rules that leave out histories never prove anything.

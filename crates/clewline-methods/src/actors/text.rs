@@ -97,9 +97,11 @@ fn holds(context: &ReportContext<'_>, outcome: &Outcome) -> Vec<Block> {
         Coverage::Exhausted => format!(
             "Whatever the order of messages, the calls have a linearization: an order in which {LINEARIZATION}."
         ),
-        Coverage::Limited(_) => "In every schedule that was executed, the calls have a linearization. There are \
+        Coverage::Limited(_) => {
+            "In every schedule that was executed, the calls have a linearization. There are \
              schedules that were not executed."
-            .to_owned(),
+                .to_owned()
+        }
     };
     let mut blocks = vec![Block::paragraph(sentence)];
     if outcome.metrics.states.as_ref().is_some_and(|it| it.stuck != 0) {
@@ -270,7 +272,7 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), context: &ReportContext<
             }
             text
         }
-        None => format!("{} schedules by {by}", schedules.map_or_else(String::new, big)),
+        None => format!("{} executions by {by}", schedules.map_or_else(String::new, big)),
     };
     if let Some(redundant) = metrics.redundant.filter(|it| *it != 0) {
         text.push_str(&format!(", {} given up as redundant", grouped(redundant)));
@@ -303,7 +305,7 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), context: &ReportContext<
         shares.iter().filter_map(|(name, it)| Some(format!("{name} {:.2} %", 100.0 * (*it)?))).collect();
     fact("metrics", shares.join(", "));
     if let Some(nth) = metrics.first_violation {
-        fact("first", format!("schedule {} was the first with a violation", grouped(nth)));
+        fact("first", format!("execution {} was the first with a violation", grouped(nth)));
     }
     fact("coverage", outcome.coverage.to_string());
 }

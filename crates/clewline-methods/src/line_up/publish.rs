@@ -222,9 +222,9 @@ impl<'a> CalledOperations<'a> {
             PageCounterexample { operations, title: title.to_owned(), each: each.to_owned() }
         };
         match finding.cause {
-            Cause::NotLinearizable => PageCounterexample::found(
-                (0..self.order.len()).map(OperationId::from_index).collect(),
-            ),
+            Cause::NotLinearizable => {
+                PageCounterexample::found((0..self.order.len()).map(OperationId::from_index).collect())
+            }
             Cause::Deadlock | Cause::Livelock => {
                 some(finding.blocked.clone(), "The calls that never return", "it never returns")
             }

@@ -108,7 +108,7 @@ enum RaisedLimit {
 }
 
 fn more(stress: &Stress, outcome: &Outcome) -> RaisedLimit {
-    if let Some(most) = stress.executions.filter(|it| *it <= outcome.runs) {
+    if let Some(most) = stress.executions.filter(|it| *it <= outcome.executions) {
         return RaisedLimit::Executions(most.saturating_mul(10));
     }
     // In whole seconds.

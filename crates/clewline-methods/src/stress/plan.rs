@@ -11,7 +11,7 @@ use super::{
     role::{ThreadRole, thread_names},
 };
 
-/// A stress test under construction: real threads make random calls, and each run is checked.
+/// A stress test under construction: real threads make random calls, and each execution is checked.
 #[derive(Clone)]
 #[must_use = "nothing happens until `run` or `assert`"]
 pub struct Stress {
@@ -63,12 +63,12 @@ pub(super) enum Environment {
     Ignored,
 }
 
-/// The workload of each run.
+/// The workload of each execution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// How many threads there are; with roles, the sum of theirs.
     pub threads: usize,
-    /// How many operations each calls in a run.
+    /// How many operations each calls in an execution.
     pub operations: usize,
     /// The weights of methods; those not named have weight 0. Empty: all equal.
     pub mix: Vec<(String, u32)>,
@@ -83,7 +83,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Suits most structures: as many operations in a run as a few time slices take.
+    /// Suits most structures: as many operations in an execution as a few time slices take.
     pub const PLAIN: Workload = Workload {
         threads: 4,
         operations: 2_048,
@@ -110,7 +110,7 @@ impl Workload {
 #[non_exhaustive]
 pub struct Progress {
     /// How many histories have been judged.
-    pub runs: u64,
+    pub executions: u64,
     /// How many operations they had.
     pub operations: u64,
     /// The current phase.
@@ -130,5 +130,5 @@ pub enum Phase {
 /// The default time limit.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-// A run in which nothing has returned for this time is stuck.
+// An execution in which nothing has returned for this time is stuck.
 pub(super) const DEFAULT_PATIENCE: Duration = Duration::from_secs(3);

@@ -1,4 +1,4 @@
-//! How far out of order runs may be.
+//! How far out of order executions may be.
 
 use clewline_report::render::text::shell_word;
 
@@ -7,7 +7,7 @@ use crate::{
     relaxed::{Plan, Quasi, QuasiReading, Roles},
 };
 
-/// The quasi question asked of every run, instead of linearizability by the subject's
+/// The quasi question asked of every execution, instead of linearizability by the subject's
 /// specification.
 #[derive(Clone, Debug)]
 pub(super) struct QuasiRequest {

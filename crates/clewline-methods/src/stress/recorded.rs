@@ -1,4 +1,4 @@
-//! Recorded runs, one after the other, for callers that judge them in their own way.
+//! Recorded executions, one after the other, for callers that judge them in their own way.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use clewline_threads::{Ending, RunResult, Session};
 use super::{drive::inputs, plan::Stress};
 use crate::error::Error;
 
-/// The runs of a stress test, as they are recorded: endless, unless one gets stuck, which is then
+/// The executions of a stress test, as they are recorded: endless, unless one gets stuck, which is then
 /// the last.
 pub struct Recorded<'s> {
     stress: &'s Stress,
@@ -26,7 +26,7 @@ impl fmt::Debug for Recorded<'_> {
 }
 
 impl Stress {
-    /// Records runs on request, and judges none of them.
+    /// Records executions on request, and judges none of them.
     ///
     /// # Errors
     ///

@@ -251,7 +251,11 @@ pub(super) fn picture(violation: &Violation) -> Picture {
     beside.truncate(if beside.len() <= COMPARED_OPS_MAX { COMPARED_OPS_MAX } else { 0 });
     let is_short = DRAWN_IN_FULL_OPS_MAX < counterexample.len() && !named.is_empty();
     let mut drawn: Vec<OperationId> = if is_short {
-        named.into_iter().filter(|it| counterexample.binary_search(it).is_ok()).take(DRAWN_IN_FULL_OPS_MAX).collect()
+        named
+            .into_iter()
+            .filter(|it| counterexample.binary_search(it).is_ok())
+            .take(DRAWN_IN_FULL_OPS_MAX)
+            .collect()
     } else {
         counterexample[counterexample.len().saturating_sub(DRAWN_OPS_MAX)..].to_vec()
     };

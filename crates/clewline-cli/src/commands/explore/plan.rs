@@ -302,7 +302,7 @@ fn beyond_limit(
         (_, Some(time)) if is_late => {
             Some(format!("{command}{steps} --timeout {}", units::show_duration(10 * time)))
         }
-        (Some(Limit::Schedules(most)), _) => {
+        (Some(Limit::Executions(most)), _) => {
             Some(format!("{command}{steps} --executions {}", most.saturating_mul(10)))
         }
         (Some(Limit::Cut(_)), _) => Some(format!("{command} --steps {}", args.steps.saturating_mul(10))),

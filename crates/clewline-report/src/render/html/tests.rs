@@ -672,8 +672,11 @@ fn colours_have_enough_contrast_in_both_schemes() {
         ("good", &["ground"]),
         ("open", &["ground"]),
     ];
-    const EDGES: [(&str, &[&str]); 3] =
-        [("bar-edge", &["ground", "band"]), ("counterexample-edge", &["counterexample"]), ("select", &["ground", "bar", "counterexample"])];
+    const EDGES: [(&str, &[&str]); 3] = [
+        ("bar-edge", &["ground", "band"]),
+        ("counterexample-edge", &["counterexample"]),
+        ("select", &["ground", "bar", "counterexample"]),
+    ];
     for (least, pairs) in [(4.5, &TEXTS[..]), (3.0, &EDGES[..])] {
         for (name, grounds) in pairs {
             for ground in *grounds {

@@ -6,7 +6,13 @@ use super::{
 };
 
 #[track_caller]
-fn check_trace(rows: &[tests::Row], counterexample: &[u32], breaking: &FailurePoint, width: usize, expected: &str) {
+fn check_trace(
+    rows: &[tests::Row],
+    counterexample: &[u32],
+    breaking: &FailurePoint,
+    width: usize,
+    expected: &str,
+) {
     let case = tests::case(rows);
     let verdict = tests::exhausted(counterexample, &[], breaking.operation.0);
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
