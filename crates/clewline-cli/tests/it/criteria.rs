@@ -20,7 +20,7 @@ fn the_corpus_has_the_verdicts_in_its_names() {
             let name = file.file_stem().unwrap().to_str().unwrap();
             let mut words = name.split('-');
             let (word, spec) = (words.next().unwrap(), words.next().unwrap());
-            let report = Check::new().criterion(criterion).file(&file, spec).unwrap();
+            let report = Check::new().criterion(criterion).file(&file, spec).run().unwrap();
             assert_eq!(report.verdict().word(), word, "{criterion} {name}: {report}");
             seen.push((criterion, word.to_owned()));
         }

@@ -23,7 +23,7 @@ impl Check {
     ) -> Result<Report<'static>, Error> {
         let begun = Instant::now();
         let options = self.options();
-        let _timer = Timer::start(self.timeout, &options.budget)?;
+        let _timer = Timer::start(self.settings.timeout, &options.budget)?;
         let recording =
             match self.read(name, WaitingReader { input, budget: &options.budget }, &options.budget)? {
                 ReadResult::Whole(recording) => *recording,

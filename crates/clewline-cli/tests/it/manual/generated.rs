@@ -335,7 +335,10 @@ struct Builder {
 }
 
 const BUILDERS: [Builder; 4] = [
-    Builder { name: "Check", files: &["crates/clewline-methods/src/check/mod.rs"] },
+    Builder {
+        name: "Check",
+        files: &["crates/clewline-methods/src/check/builder.rs", "crates/clewline-methods/src/check/mod.rs"],
+    },
     Builder { name: "Explore", files: &["crates/clewline-methods/src/actors/builder.rs"] },
     Builder { name: "LineUp", files: &["crates/clewline-methods/src/line_up/builder.rs"] },
     Builder { name: "Stress", files: &["crates/clewline-methods/src/stress/mod.rs"] },
@@ -349,8 +352,10 @@ fn builder(name: &str) -> Result<String, String> {
         let text = fs::read_to_string(markdown::root().join(file)).unwrap();
         rows.extend(methods(&text));
     }
-    if rows.len() < 10 {
-        return Err(format!("the methods of `{name}` were not found"));
+    for method in ["`new`", "`run`", "`assert`"] {
+        if !rows.iter().any(|it| it[0] == method) {
+            return Err(format!("`{name}` has no {method}"));
+        }
     }
     Ok(table(&["method", "meaning"], rows))
 }
