@@ -35,6 +35,28 @@ fn run(name: &str, settings: &Settings) -> (Coverage, Counts, Option<(u64, Strin
 }
 
 #[test]
+fn every_built_in_scheduler_is_a_constant_and_read_from_its_name() {
+    let constants = [
+        ActorScheduler::States,
+        ActorScheduler::DELAY_BOUNDED,
+        ActorScheduler::DPOR,
+        ActorScheduler::EXHAUSTIVE,
+        ActorScheduler::IRED,
+        ActorScheduler::LIVIOLA,
+        ActorScheduler::PCT,
+        ActorScheduler::POS,
+        ActorScheduler::RANDOM,
+        ActorScheduler::TRANSDPOR,
+    ];
+    let names: Vec<&str> = constants.iter().map(ActorScheduler::name).collect();
+    assert_eq!(names, ActorScheduler::all().map(|it| it.0).collect::<Vec<_>>());
+    for name in names {
+        assert_eq!(name.parse::<ActorScheduler>().map(|it| it.name()), Ok(name));
+    }
+    assert!("fate".parse::<ActorScheduler>().is_err());
+}
+
+#[test]
 fn every_schedule_of_the_hasty_register_is_counted() {
     let (coverage, counts, first) = run("exhaustive", &Settings::default());
     assert_eq!((coverage, counts), (Coverage::Exhausted, (252, 0, 32, 32, 12)));

@@ -186,7 +186,7 @@ fn draw(
 
 /// For how many violated parts of a history there is a counterexample.
 fn violations_max(args: &Args) -> usize {
-    if args.first { 1 } else { VIOLATIONS_MAX }
+    if args.stop_at_first { 1 } else { VIOLATIONS_MAX }
 }
 
 fn configure(args: &Args) -> Result<Check, Failure> {

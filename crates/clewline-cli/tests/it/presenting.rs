@@ -149,11 +149,11 @@ fn a_check_of_matrices_is_reported_everywhere_alike() {
 #[test]
 fn an_exploration_of_actors_is_reported_everywhere_alike() {
     for (system, states, stuck, word) in [
-        ("edr", u64::MAX, actors::StuckCalls::Allowed, "violated"),
-        ("dr", u64::MAX, actors::StuckCalls::Allowed, "holds"),
-        ("adr", u64::MAX, actors::StuckCalls::Forbidden, "violated"),
-        ("chain:unnumbered", u64::MAX, actors::StuckCalls::Allowed, "violated"),
-        ("dr", 10, actors::StuckCalls::Allowed, "unknown"),
+        ("edr", u64::MAX, actors::StuckCalls::Allow, "violated"),
+        ("dr", u64::MAX, actors::StuckCalls::Allow, "holds"),
+        ("adr", u64::MAX, actors::StuckCalls::Forbid, "violated"),
+        ("chain:unnumbered", u64::MAX, actors::StuckCalls::Allow, "violated"),
+        ("dr", 10, actors::StuckCalls::Allow, "unknown"),
     ] {
         let found = find_system(system).unwrap();
         let named = NamedSystem::new(found, found.variant.calls.parse::<Shape>().unwrap());

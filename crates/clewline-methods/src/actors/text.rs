@@ -1,6 +1,6 @@
 //! The report of an exploration: the verdict, its evidence, the counts.
 
-use clewline_actors::{FaultPlacement, Faults, Modality, StepKind};
+use clewline_actors::{FaultPlacement, Faults, Modality, StepKind, schedulers::ActorScheduler};
 use clewline_core::OperationId;
 use clewline_explore::Coverage;
 use clewline_report::render::{
@@ -13,7 +13,6 @@ use clewline_report::render::{
 
 use super::{
     finding::{Finding, Step, ViolationKind},
-    options::Scheduler,
     outcome::{Metrics, Outcome, PhaseTimes, Verdict},
 };
 
@@ -27,7 +26,7 @@ pub struct ReportContext<'a> {
     /// The name of its specification.
     pub spec: &'a str,
     /// The scheduler.
-    pub scheduler: Scheduler,
+    pub scheduler: ActorScheduler,
     /// Whether a single schedule was replayed.
     pub is_replay: bool,
     /// The commands to type next, best first.

@@ -69,7 +69,7 @@ fn refuse(args: &Args) -> Result<(), Failure> {
         ("--svg", args.drawings.have_picture()),
         ("--junit, --markdown or --annotations", args.summaries.are_asked_for()),
         ("--witness", args.witness),
-        ("--first", args.first),
+        ("--stop-at-first", args.stop_at_first),
         ("--quasi", args.quasi.is_some()),
     ])
 }

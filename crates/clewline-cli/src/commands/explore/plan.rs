@@ -2,13 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use clewline_core::NotFound;
-use clewline_explore::{
-    Bound, Limit,
-    schedulers::{self, SCHEDULERS},
-};
+use clewline_explore::{Bound, Limit, schedulers};
 use clewline_methods::line_up::{
-    Checked, Entry, Finding, Matrix, Options, Plan, Reference, calls, scheduler, text::Summary,
+    Checked, Entry, Finding, Matrix, Options, Plan, Reference, ThreadScheduler, calls, text::Summary,
 };
 use clewline_report::{ReadOptions, formats, render::text::shell_word};
 use clewline_specs as specs;
@@ -122,10 +118,11 @@ fn parse_calls(text: &str) -> Result<Vec<String>, Failure> {
 /// The options with which each matrix is checked.
 pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Options, Failure> {
     let mut options = Options {
-        scheduler: scheduler(&args.scheduler).ok_or_else(|| {
-            let names = SCHEDULERS.iter().map(|it| it.name);
-            Failure::at("--scheduler", NotFound::new("scheduler", &args.scheduler, names))
-        })?,
+        scheduler: args
+            .scheduler
+            .parse::<ThreadScheduler>()
+            .map_err(|it| Failure::at("--scheduler", it))?
+            .entry(),
         time: args.timeout,
         against: reference(args, subject, plan)?,
         allows_nondeterminism: args.nondeterminism == Nondeterminism::Allow,
