@@ -184,7 +184,7 @@ Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 fn schedulers() -> String {
     let mut text = "Scheduler (search strategy):\n".to_owned();
     for (name, about) in ActorScheduler::all() {
-        text.push_str(&format!("  {name:14}{about}\n"));
+        text.push_str(&format!("  {name}: {about}\n"));
     }
     text
 }

@@ -13,7 +13,7 @@ use clewline_unmodified::{
 };
 
 use super::{
-    explore_program::{StartedProgram, explore_only, print_blind_spots},
+    explore_program::{StartedProgram, explore_only, parse, print_blind_spots},
     output::check_outputs,
     status::{Failure, Status, print_note},
 };
@@ -69,8 +69,13 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             Err(error) => Err(error.into()),
         };
     }
+    // Invalid options are reported before anything is built.
+    let wanted = match parse("clewline cc", &words.arguments)? {
+        Ok((wanted, _)) => wanted,
+        Err(status) => return Ok(status),
+    };
     let program = Program::build(&sources, &compiler, &runtime)?;
-    print_blind_spots(program.blind_spots().all(), &words.arguments)?;
+    print_blind_spots(program.blind_spots().all(), &wanted);
     match &words.output {
         Some(file) => {
             let failed = |it| Failure::at(&file.display().to_string(), it);

@@ -118,10 +118,21 @@ fn cell(text: &str) -> String {
     lines.iter().map(|it| words(it)).collect::<Vec<_>>().join("<br>")
 }
 
-/// The name that begins an item of a list is code.
+/// The name that begins an item of a list, `  name: about`, is code.
 fn item(line: &str) -> String {
-    let item = line.strip_prefix("  ").and_then(|it| it.split_once(": "));
-    item.map_or_else(|| line.to_owned(), |(name, about)| format!("`{}`: {about}", name.trim()))
+    let Some(item) = line.strip_prefix("  ") else { return line.to_owned() };
+    let item = item.split_once(": ").filter(|it| !it.0.contains(char::is_whitespace));
+    let (name, about) = item.unwrap_or_else(|| panic!("an item of a help is not `name: about`: {line}"));
+    format!("`{name}`: {about}")
+}
+
+#[test]
+fn names_of_lists_in_helps_are_code() {
+    let text = reference(clewline_cli::definition().find_subcommand("explore").unwrap().clone(), "clewline");
+    for entry in clewline_explore::schedulers::SCHEDULERS.built_in() {
+        let item = format!("<br>`{}`: {}", entry.name, words(entry.about));
+        assert!(text.contains(&item), "no {item} in {text}");
+    }
 }
 
 /// The same, one paragraph after the other.
