@@ -93,7 +93,7 @@ static void a_register_that_holds(void) {
     OK(clewline_history_free(history));
 }
 
-/* Overlapping increments whose order matters to nobody but the search: it has to stop. */
+/* Overlapping increments whose order matters only to the search: it has to stop. */
 static void a_limit_is_unknown(void) {
     clewline_history *history = NULL;
     unsigned seed = 7;

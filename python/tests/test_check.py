@@ -245,7 +245,8 @@ def test_shards_of_the_wheel_are_merged(tmp_path):
 
 
 def test_an_interrupt_ends_a_check():
-    # A search that does not end in practice: values of many overlapping operations on a queue are alike.
+    # A search that does not end in practice: values of many overlapping operations on a queue are
+    # alike.
     code = (
         "import clewline\n"
         "rows = [{'process': p, 'op': 'enq' if p % 2 else 'deq', 'arg': 1 if p % 2 else None, 'ret': None if p % 2 else 1 + p % 3,\n"

@@ -62,11 +62,11 @@ fn broken(mut recording: Recording, seed: u64) -> Recording {
     let count = recording.history.len();
     let from = count / 3 + seed as usize % (count / 2);
     let history = recording.history.clone();
-    let answered: Vec<_> =
+    let returned: Vec<_> =
         history.operations().filter(|it| it.ret.is_some_and(|it| !it.is_absent())).collect();
-    let Some(one) = answered.iter().find(|it| from <= it.id.index()) else { return recording };
+    let Some(one) = returned.iter().find(|it| from <= it.id.index()) else { return recording };
     let other =
-        answered.iter().find(|it| one.id < it.id && it.call.method == one.call.method && it.ret != one.ret);
+        returned.iter().find(|it| one.id < it.id && it.call.method == one.call.method && it.ret != one.ret);
     let Some(other) = other else { return recording };
     let (a, b) = (one.id, other.id);
     recording.history = history

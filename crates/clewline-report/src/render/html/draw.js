@@ -1,5 +1,5 @@
-// The pictures. Only what can be seen is drawn: the first operation of each row that reaches into the picture is found by halving, and of operations
-// that share a pixel one is drawn.
+// The pictures. Only what can be seen is drawn: the first operation of each row that reaches into
+// the picture is found by halving, and of operations that share a pixel one is drawn.
 
 const canvas = document.getElementById("timeline");
 const overview = document.getElementById("overview");
@@ -45,7 +45,8 @@ const xOf = (col) => size.gutter + (col - view.from) * scale();
 const columnAt = (x) => view.from + (x - size.gutter) / scale();
 const yOf = (track) => HEAD + track * ROW - view.top;
 
-// Where an operation is drawn. An end lies in the middle of its column, so that who ends and who begins next to it are apart.
+// Where an operation is drawn. An end lies in the middle of its column, so that who ends and who
+// begins next to it are apart.
 function place(op) {
   const left = xOf(startColumn(layout, op) + 0.1);
   const right = isPending(op) ? Math.max(size.width + 2, left + 2) : xOf(endColumn(layout, op) + 0.9);
@@ -125,7 +126,8 @@ function drawBands(context, top) {
 // The labels of notes, as they were drawn last.
 let bandLabels = [];
 
-// Each label stands where its note begins, or at the edge, in the first row that is free there. Where none is, pointing at the note shows it.
+// Each label stands where its note begins, or at the edge, in the first row that is free there.
+// Where none is, pointing at the note shows it.
 function drawBandLabels(context) {
   bandLabels = [];
   if (!bands.length) return;
@@ -166,7 +168,8 @@ function drawTrack(context, track) {
   const insides = new Path2D();
   const found = new Path2D();
   const roomy = [];
-  // Pixels, one after the other, in which operations are too narrow to be distinguished: each stands for all that begin in it.
+  // Pixels, one after the other, in which operations are too narrow to be distinguished: each
+  // stands for all that begin in it.
   let run = null;
   const endRun = () => {
     if (run) (run.isFound ? found : edges).rect(run.from, top, run.to - run.from, BAR);
@@ -183,7 +186,8 @@ function drawTrack(context, track) {
       if (run && (run.to < pixel || run.isFound !== isFound)) endRun();
       run = run || { from: pixel, to: pixel, isFound };
       run.to = Math.max(pixel + 1, Math.floor(right));
-      // Those that begin in the same pixel are passed over; operations of the counterexample are drawn later, and never passed over.
+      // Those that begin in the same pixel are passed over; operations of the counterexample are
+      // drawn later, and never passed over.
       const next = view.from + (pixel + 1 - size.gutter) / perColumn;
       at = firstFrom(operations, at + 1, next - 0.1);
       continue;
@@ -220,7 +224,8 @@ function firstFrom(operations, from, col) {
   return first(from, Math.min(to, operations.length), (it) => startColumn(layout, operations[it]) >= col);
 }
 
-// A closed bar; open to the right while the operation is pending. Of thousands on one picture two rectangles are drawn faster than an outline.
+// A closed bar; open to the right while the operation is pending. Of thousands on one picture two
+// rectangles are drawn faster than an outline.
 function drawBar(context, op, left, right, top, kind, thick) {
   const from = Math.max(left, size.gutter - 4);
   const to = Math.min(right, size.width + 4);
@@ -254,7 +259,8 @@ function drawLabel(context, op, left, right, top, colour) {
   if (text) context.fillText(text, from, top + BAR / 2 + 0.5);
 }
 
-// The counterexample is drawn over everything else, wide enough to be seen. What is too narrow for its label has it beside, if there is room.
+// The counterexample is drawn over everything else, wide enough to be seen. What is too narrow for
+// its label has it beside, if there is room.
 function drawCounterexample(context) {
   const boxes = new Map();
   flags = [];
@@ -267,7 +273,8 @@ function drawCounterexample(context) {
     if (!boxes.has(top)) boxes.set(top, []);
     boxes.get(top).push({ op, left, right });
   }
-  // Those that are too narrow for an inside are drawn at once: of hundreds, each by itself takes too long.
+  // Those that are too narrow for an inside are drawn at once: of hundreds, each by itself takes
+  // too long.
   context.fillStyle = colours["counterexample-edge"];
   context.beginPath();
   for (const [top, row] of boxes) {
@@ -444,7 +451,8 @@ function drawNothing(context) {
 
 let backdrop = null;
 
-// All of it, small: how much happens when, where the counterexample is, and which part is seen above.
+// All of it, small: how much happens when, where the counterexample is, and which part is seen
+// above.
 function drawOverview() {
   const [width, height] = [overview.clientWidth, 34];
   const context = prepare(overview, width, height);

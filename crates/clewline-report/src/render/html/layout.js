@@ -1,7 +1,8 @@
-// Where everything lies: rows of operations that do not overlap, and a column for each event that is shown.
+// Where everything lies: rows of operations that do not overlap, and a column for each event that
+// is shown.
 //
-// Columns are ranks without those of operations that are not shown, so that a key with ten operations among thousands fills the
-// picture.
+// Columns are ranks without those of operations that are not shown, so that a key with ten
+// operations among thousands fills the picture.
 
 const ROW = 38;
 const BAR = 21;
@@ -33,7 +34,8 @@ function layOut(has) {
   return { isShown, shown, columns, width, tracks, trackOf };
 }
 
-// One row a process; more where operations of one overlap, as those do that were given up while their process went on.
+// One row a process; more where operations of one overlap, as those do that were given up while
+// their process went on.
 function trackList(isShown) {
   const rows = history_.processes.map(() => ({ lanes: [], open: [], hasCounterexample: false }));
   for (let op = 0; op < count; op++) {
@@ -74,8 +76,8 @@ const columnBefore = (layout, events) => layout.columns[Math.min(events, lastRan
 const startColumn = (layout, op) => layout.columns[startOf[op]];
 const endColumn = (layout, op) => (isPending(op) ? Infinity : layout.columns[endOf[op]]);
 
-// A moment in each operation of a path, so that they happen in its order: each right after the latest call up to it, and so before
-// any return that comes later.
+// A moment in each operation of a path, so that they happen in its order: each right after the
+// latest call up to it, and so before any return that comes later.
 function pathPoints(layout, path) {
   const operations = path.order.filter((op) => layout.isShown[op]);
   const at = new Float64Array(operations.length);

@@ -18,7 +18,8 @@ function redraw() {
 function look(from, to) {
   const most = layout.width * 1.04 + 1;
   const wide = Math.min(Math.max(to - from, 3), Math.max(most, 6));
-  // An end may come into the middle, to be looked at closely; but a view of everything shows all of it.
+  // An end may come into the middle, to be looked at closely; but a view of everything shows all of
+  // it.
   const beyond = Math.min(wide / 2, Math.max(most - wide, (wide - layout.width) / 2));
   const left = Math.min(Math.max((from + to - wide) / 2, -beyond), layout.width - wide + beyond);
   view.from = left;
@@ -57,7 +58,8 @@ function fit(operations) {
 
 const fitAll = () => look(-0.02 * layout.width, layout.width * 1.02);
 
-// At first: everything, if that is little; the counterexample; or, without one, everything if that can be read, and otherwise the beginning.
+// At first: everything, if that is little; the counterexample; or, without one, everything if that
+// can be read, and otherwise the beginning.
 function fitAtFirst() {
   const readable = (size.width - size.gutter) / 14;
   if (layout.width <= readable / 3) return fitAll();
@@ -182,7 +184,8 @@ function tip(op, x, y) {
   box.style.top = (isCut ? y - box.offsetHeight - 10 : y + 20) + "px";
 }
 
-// The operation at a point of the picture; those of the counterexample are wider than they are, to be hit.
+// The operation at a point of the picture; those of the counterexample are wider than they are, to
+// be hit.
 function operationAt(x, y) {
   if (x < size.gutter || y < HEAD) return -1;
   const track = Math.floor((y - HEAD + view.top) / ROW);

@@ -297,7 +297,8 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
 window.clewline = {
   state: () => ({ from: view.from, to: view.to, top: view.top, selected, hovered, shown: layout.shown, show: shownKey, matches: matches.length, drawn, dark: isDark() }),
   place: (op) => (layout.trackOf[op] < 0 ? null : { ...place(op), x: size.gutter, width: size.width, bottom: size.height, y: HEAD }),
-  // The order that is drawn: operations, and the columns of their numbers, of their calls and of their returns.
+  // The order that is drawn: operations, and the columns of their numbers, of their calls and of
+  // their returns.
   order: () => (points ? points.operations.map((op, at) => [op, points.at[at], startColumn(layout, op), isPending(op) ? NEVER : endColumn(layout, op)]) : []),
   // Labels beside the bars of the counterexample, and where the bars of a row are.
   flags: () => flags,

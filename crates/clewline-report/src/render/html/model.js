@@ -1,4 +1,5 @@
-// The operations, from the columns in the page. Ranks number the events: each call and each return has one of its own.
+// The operations, from the columns in the page. Ranks number the events: each call and each return
+// has one of its own.
 
 const page = JSON.parse(document.getElementById("data").textContent);
 const history_ = page.history;
@@ -33,7 +34,8 @@ for (const op of counterexample) inCounterexample[op] = 1;
 const paths = page.rest.paths;
 // By path and operation: the states before and after it.
 const around = paths.map((path) => new Map(path.around.map(([op, before, after]) => [op, [path.states[before], path.states[after]]])));
-// Notes on the history: a text, and how many events come before its beginning and before its end; null if it does not end.
+// Notes on the history: a text, and how many events come before its beginning and before its end;
+// null if it does not end.
 const bands = page.rest.bands.map(([text, from, until]) => ({ text, from, until: until === null ? lastRank + 1 : until, isOpen: until === null, isMoment: from === until }));
 const notes = new Map();
 for (const [op, note] of page.rest.notes) notes.set(op, [...(notes.get(op) || []), note]);
