@@ -156,12 +156,23 @@ impl Regressions {
 
     fn change(&self, change: impl FnOnce(String) -> String) {
         let Some(path) = &self.path else { return };
+        let _locked = lock();
         let text = fs::read_to_string(path).unwrap_or_else(|_| HEADER.to_owned());
         if let Some(folder) = path.parent() {
             let _there = fs::create_dir_all(folder);
         }
         let _best_effort = replace_file(path, change(text));
     }
+}
+
+/// Locks the files of regressions against other threads and processes, until it is dropped; `None`
+/// if that is not possible. In the target directory, since the files may be checked in.
+fn lock() -> Option<fs::File> {
+    let folder = Surroundings::of_process().target().join("clewline");
+    fs::create_dir_all(&folder).ok()?;
+    let file = fs::File::options().create(true).append(true).open(folder.join("regressions.lock")).ok()?;
+    file.lock().ok()?;
+    Some(file)
 }
 
 fn without(text: &str, failure: &str) -> String {

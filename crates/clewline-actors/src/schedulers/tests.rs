@@ -1,5 +1,5 @@
-mod dice;
 mod jobs;
+mod random_actors;
 mod random_systems;
 
 use clewline_explore::{Bounds, Limit};

@@ -285,7 +285,7 @@ impl KeptBudgets {
         let before = journal.before();
         if let Some(unit) = journal.take_last() {
             if unit["harness"] != json!(file) {
-                return Err(journal.misfit("the calls have changed since"));
+                return Err(journal.mismatch("the calls have changed since"));
             }
             let held = unit["fault_budgets"].as_u64().unwrap_or(0);
             progress.fault_budgets.store(held as usize, Ordering::Relaxed);

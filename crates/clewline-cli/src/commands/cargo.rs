@@ -236,7 +236,7 @@ fn take_finished(journal: &mut Journal, test: &TestId) -> Result<Option<Tested>,
     let statuses = [Status::Done, Status::Violated, Status::Failed, Status::Unknown];
     let status = statuses.into_iter().find(|it| unit["status"] == *it as u8);
     let (Some(status), Some(entry)) = (status, kept_entry::from_json(&unit["entry"])) else {
-        return Err(journal.misfit("a test has no verdict"));
+        return Err(journal.mismatch("a test has no verdict"));
     };
     Stdout::new().print(unit["printed"].as_str().unwrap_or_default().as_bytes())?;
     Ok(Some(Tested { status, entry, is_lost: false }))

@@ -8,8 +8,8 @@ use std::{
 
 use clewline_report::{OutputFile, render::text::shell_word};
 use clewline_unmodified::{
-    Compiler, Error, Language, Misfit, Program, RunOptions, Runtime, Sources, Stage, drive, misfit,
-    with_response_files,
+    Compiler, Error, Language, Program, RunOptions, Runtime, Sources, Stage, UnsupportedFlag, drive,
+    unsupported_flag, with_response_files,
 };
 
 use super::{
@@ -53,7 +53,7 @@ Exit codes: 0 no violation found, 1 violated, 2 invalid arguments or compile err
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let mut words = Words::of(&with_response_files(&args.words)?, args.compiler.clone())?;
-    words.take_misfits()?;
+    words.take_unsupported_flags()?;
     check_outputs(words.files.iter().map(PathBuf::as_path), words.output.as_deref())?;
     let runtime = Runtime::find()?;
     let compiler = words.find_compiler()?;
@@ -211,14 +211,14 @@ impl Words {
     }
 
     /// Takes out the flags that do not fit the instrumentation, and says so.
-    fn take_misfits(&mut self) -> Result<(), Failure> {
+    fn take_unsupported_flags(&mut self) -> Result<(), Failure> {
         for flag in std::mem::take(&mut self.flags) {
-            match misfit(&flag) {
+            match unsupported_flag(&flag) {
                 None => self.flags.push(flag),
-                Some(Misfit::Dropped(why)) => {
+                Some(UnsupportedFlag::Dropped(why)) => {
                     print_note(format!("{} is left out: {why}", flag.to_string_lossy()));
                 }
-                Some(Misfit::Refused(why)) => return Err(Failure::at(&flag.to_string_lossy(), why)),
+                Some(UnsupportedFlag::Refused(why)) => return Err(Failure::at(&flag.to_string_lossy(), why)),
             }
         }
         Ok(())

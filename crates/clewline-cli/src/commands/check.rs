@@ -53,9 +53,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         if let Some((journal, unit)) = journal.as_mut().and_then(|it| it.take().map(|unit| (it, unit))) {
             if Some(&unit["file"]) != file.as_ref() {
                 let why = format!("{} has changed since it was checked", path.display());
-                return Err(journal.misfit(&why));
+                return Err(journal.mismatch(&why));
             }
-            let entry = kept_entry::from_json(&unit["entry"]).ok_or_else(|| journal.misfit("no entry"))?;
+            let entry = kept_entry::from_json(&unit["entry"]).ok_or_else(|| journal.mismatch("no entry"))?;
             unit["error"].as_str().into_iter().for_each(print_error);
             stdout.print(unit["text"].as_str().unwrap_or_default().as_bytes())?;
             counts.count(entry.verdict);

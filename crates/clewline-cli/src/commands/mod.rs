@@ -219,7 +219,7 @@ fn execute() -> Result<Status, Failure> {
 fn merge_shards(args: merge::Args) -> Result<Status, Failure> {
     let (merged, outputs) = merge::read(args)?;
     let words = std::iter::once("clewline".to_owned()).chain(merged.first().arguments());
-    let wrong = |it: clap::Error| merged.first().misfit(it.to_string().trim_end());
+    let wrong = |it: clap::Error| merged.first().mismatch(it.to_string().trim_end());
     match Cli::try_parse_from(words).map_err(wrong)?.command {
         Command::Check(args) => check::shards::merge(*args, outputs, &merged),
         Command::Explore(args) => explore::merge(*args, outputs, &merged),
@@ -227,6 +227,6 @@ fn merge_shards(args: merge::Args) -> Result<Status, Failure> {
         Command::Stress(args) => stress::shards::merge(*args, outputs, &merged),
         #[cfg(feature = "lab")]
         Command::Actors(args) => actors::shards::merge(*args, outputs, &merged),
-        _ => Err(merged.first().misfit("this command has no shards")),
+        _ => Err(merged.first().mismatch("this command has no shards")),
     }
 }

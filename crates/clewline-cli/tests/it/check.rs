@@ -117,7 +117,7 @@ fn a_line_that_cannot_be_read_is_named() {
 
 #[test]
 fn an_operation_that_the_object_does_not_have_is_named() {
-    let folder = Folder::new("misfit").with("good.jsonl", GOOD);
+    let folder = Folder::new("mismatch").with("good.jsonl", GOOD);
     let ran = clewline(&folder, &["check", "good.jsonl", "--spec", "stack"], "");
     assert_eq!(ran.code, 2);
     assert!(

@@ -295,7 +295,7 @@ impl Table {
 impl Slot {
     /// What the slot's key holds.
     fn read(&self) -> Result<Option<Value>, TableReplaced> {
-        let mut patience = Patience::default();
+        let mut spin = SpinWait::default();
         loop {
             match self.status.load() {
                 // The key is absent when this is read. If the next table were in use, the slot
@@ -307,7 +307,7 @@ impl Slot {
                 // written it and not yet set the status has taken effect: other operations wait for
                 // it rather than find the previous state.
                 Status::Stored => return Ok(Value::from_word(self.value.load(Ordering::Acquire))),
-                Status::Updating => patience.wait(),
+                Status::Updating => spin.wait(),
                 Status::Moved => return Err(TableReplaced),
             }
         }
@@ -325,7 +325,7 @@ impl Slot {
 
     /// Sets the status to *updating*; returns the previous status.
     fn lock(&self) -> Result<Status, TableReplaced> {
-        let mut patience = Patience::default();
+        let mut spin = SpinWait::default();
         loop {
             match self.status.load() {
                 found @ (Status::Empty | Status::Stored | Status::Deleted) => {
@@ -333,7 +333,7 @@ impl Slot {
                         return Ok(found);
                     }
                 }
-                Status::Updating => patience.wait(),
+                Status::Updating => spin.wait(),
                 Status::Moved => return Err(TableReplaced),
             }
         }
@@ -394,7 +394,7 @@ impl Slot {
 
     /// The flaw of `resize-marks`: what has happened since the status was read is not copied.
     fn move_unlocked(&self, new: &Table) {
-        let mut patience = Patience::default();
+        let mut spin = SpinWait::default();
         loop {
             match self.status.load() {
                 Status::Empty | Status::Deleted => break,
@@ -402,7 +402,7 @@ impl Slot {
                     self.copy_to(new);
                     break;
                 }
-                Status::Updating => patience.wait(),
+                Status::Updating => spin.wait(),
                 Status::Moved => return,
             }
         }
@@ -410,13 +410,13 @@ impl Slot {
     }
 }
 
-/// What a thread has that waits for another.
+/// How long a thread has waited for another.
 #[derive(Default)]
-struct Patience {
+struct SpinWait {
     waited: u32,
 }
 
-impl Patience {
+impl SpinWait {
     fn wait(&mut self) {
         self.waited += 1;
         // The other one may need our processor.

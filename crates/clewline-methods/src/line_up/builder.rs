@@ -630,14 +630,14 @@ impl<E: Explorable> LineUp<E> {
         replayed: &ReplayToken,
         tested: &mut Outcome,
     ) -> Result<super::finding::Checked, Error> {
-        let misfit = |it: CodecError| {
+        let unreadable = |it: CodecError| {
             let variable = environment::REPLAY;
             ErrorKind::Matrix(format!(
                 "the environment variable {variable} is of another test, or the code has changed: {it}"
             ))
         };
         let checked = replay(&self.subject, &replayed.matrix, &replayed.schedule, &self.options);
-        let checked = checked.map_err(misfit)?;
+        let checked = checked.map_err(unreadable)?;
         tested.summary.add(&checked);
         tested.is_replay = true;
         Ok(checked)

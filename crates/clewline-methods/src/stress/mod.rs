@@ -131,7 +131,7 @@ impl Stress {
     ///     }
     /// }
     ///
-    /// Stress::drawing(Tickets, Dispenser::default, |_dice| ()).operations(100).executions(20).assert();
+    /// Stress::drawing(Tickets, Dispenser::default, |_sampler| ()).operations(100).executions(20).assert();
     /// ```
     pub fn drawing<S, T>(
         specification: S,
@@ -377,8 +377,8 @@ impl Stress {
         Stress { shrinking: time, ..self }
     }
 
-    /// Sets the folder in which the history of a finding is saved: by default `clewline` in the
-    /// target directory of Cargo.
+    /// Sets the folder in which the history of a finding is saved: by default `clewline/failures`
+    /// in the target directory of Cargo.
     pub fn save(self, folder: impl Into<PathBuf>) -> Stress {
         Stress { saving: Some(folder.into()), ..self }
     }
