@@ -188,6 +188,21 @@ fn word_in(line: &str, words: &[(&str, &str)]) -> Option<String> {
     })
 }
 
+/// Names of our own for a sampler and for what does not fit.
+const OLD_NAMES_EVERYWHERE: [(&str, &str); 2] = [("di", "ce"), ("mis", "fit")];
+
+#[test]
+fn samplers_and_errors_are_named_as_such() {
+    let mut complaints = Vec::new();
+    for (path, text) in sources_in(&IN_PLAIN_LANGUAGE) {
+        for (number, line) in (1..).zip(text.lines()) {
+            let found = word_in(line, &OLD_NAMES_EVERYWHERE);
+            complaints.extend(found.map(|it| format!("{path}:{number}: \"{it}\"")));
+        }
+    }
+    expect_none(complaints);
+}
+
 #[test]
 fn executions_and_test_programs_are_named_as_such() {
     let mut complaints = Vec::new();

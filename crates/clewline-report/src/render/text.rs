@@ -136,8 +136,8 @@ fn counterexample_sentences(judged: &CheckedHistory<'_>, violation: &Violation) 
     let others = judged.operations() - counterexample.len();
     let others = match others {
         0 => String::new(),
-        1 => "; the other one is irrelevant".to_owned(),
-        n => format!("; the other {} are irrelevant", grouped(n as u64)),
+        1 => ", whether or not the other one took effect".to_owned(),
+        n => format!(", whichever of the other {} took effect", grouped(n as u64)),
     };
     let mut meaning = match counterexample.len() {
         1 => format!(
