@@ -135,8 +135,9 @@ fn a_violation_shows_the_operations_that_contradict_each_other() {
     let args = ["check", "buffers.jsonl", "--spec", "register", "--criterion", "sequential"];
     let ran = clewline(&folder, &args, "");
     let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let order = "there is no order, the operations of each process as they were called, in which all their results are right";
-    assert!(text.contains(order), "{}", ran.stdout);
+    let sentence = "are a counterexample. In every order that keeps the operations of each process as they were \
+                    called, some result is wrong.";
+    assert!(text.contains(sentence), "{}", ran.stdout);
     let json = clewline(&folder, &[&args[..], &["--format", "json"]].concat(), "").json().remove(0);
     assert_eq!((&json["criterion"], &json["cause"]), (&"sequential".into(), &"criterion".into()));
     assert_eq!(json["explanation"]["counterexample"], serde_json::json!([0, 2, 1, 3]));
