@@ -216,8 +216,8 @@ fn what_began_earlier_and_what_is_narrow_is_drawn() {
     let [left, top, width, height] = bar(&mut browser, 60);
     let middle = [left + width / 2.0, top + 2.0, 10.0, height - 4.0];
     assert!(0.3 * 10.0 * height < coloured(&mut browser, "timeline", "bar", middle));
-    // All of them: none is wider than a pixel, but rows are not empty, and the counterexample is seen, above
-    // and in the strip.
+    // All of them: none is wider than a pixel, but rows are not empty, and the counterexample is
+    // seen, above and in the strip.
     browser.js("clewline.zoom(1e6)");
     browser.settle();
     let part = [200.0, top, 100.0, height];

@@ -202,7 +202,7 @@ impl Subject<Queue> for Panics {
 }
 
 #[test]
-fn a_panic_is_told_by_the_role_of_its_thread() {
+fn a_panic_is_reported_with_the_role_of_its_thread() {
     let stress = Stress::new(Queue::new(), Panics::default)
         .role("watcher", 1, [("deq", 1)])
         .operations(4)

@@ -83,8 +83,8 @@ const DISPLACEMENT_OPS_PER_THREAD: usize = 6;
 const SHRINK_TIME: Duration = Duration::from_secs(5);
 
 impl Stress {
-    /// Tests the objects that `make` makes, a new one for each execution, against `specification`, which
-    /// draws the calls.
+    /// Tests the objects that `make` makes, a new one for each execution, against `specification`,
+    /// which draws the calls.
     pub fn new<S, T>(specification: S, make: impl Fn() -> T + Send + Sync + 'static) -> Stress
     where
         S: Codec + Clone + Send + Sync + 'static,

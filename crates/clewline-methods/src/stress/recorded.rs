@@ -7,8 +7,8 @@ use clewline_threads::{Ending, RunResult, Session};
 use super::{drive::inputs, plan::Stress};
 use crate::error::Error;
 
-/// The executions of a stress test, as they are recorded: endless, unless one gets stuck, which is then
-/// the last.
+/// The executions of a stress test, as they are recorded: endless, unless one gets stuck, which is
+/// then the last.
 pub struct Recorded<'s> {
     stress: &'s Stress,
     // None once a run got stuck.

@@ -204,7 +204,7 @@ fn shrinking(outcome: &Outcome, finding: &Finding) -> Option<String> {
                 Some(smallest) => format!(
                     "it was also found with {} ({tried}{rest}){}",
                     show_change(&outcome.workload, smallest),
-                    // The drawing may show another execution: the one with the smallest counterexample.
+                    // The drawing may show another one: that with the smallest counterexample.
                     if finding.workload == *smallest {
                         "; such an execution is shown".to_owned()
                     } else {
