@@ -67,7 +67,8 @@ pub enum Keys {
 }
 
 impl Check {
-    /// By the checker that suits the history, on one thread, without limits.
+    /// A check by the algorithm `auto`, on one thread, without limits. `history`, `file` or another
+    /// method sets what is checked.
     pub fn new() -> Check {
         let settings = Settings {
             algorithm: Algorithm::Auto,
