@@ -2,7 +2,9 @@
 
 use std::{sync::atomic::Ordering::Relaxed, time::Instant};
 
-use clewline_actors::{ActorId, Execution, HistoryVerdict, Modality, Rules, Snapshots};
+use clewline_actors::{
+    ActorId, Execution, HistoryVerdict, Modality, Rules, Snapshots, schedulers::ActorScheduler,
+};
 use clewline_explore::{Coverage, Limit};
 
 use super::{

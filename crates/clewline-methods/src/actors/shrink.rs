@@ -1,7 +1,7 @@
 //! Smaller scenarios: calls are removed as long as the violation remains, and as long as the limits
 //! on time and memory allow.
 
-use clewline_actors::{Execution, Rules, Schedule, Snapshots, minimize::shorten};
+use clewline_actors::{Execution, Rules, Schedule, Snapshots, minimize::shorten, schedulers::ActorScheduler};
 
 use super::{
     executions,

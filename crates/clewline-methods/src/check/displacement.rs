@@ -6,7 +6,7 @@ use clewline_check::{limits::Timer, relaxed::QuasiWitness};
 use clewline_core::{ErasedHistory, OperationId, Verdict};
 use clewline_report::render::block::Block;
 
-use super::{Check, ReadResult, WaitingReader, outcome::Report};
+use super::{ReadResult, WaitingReader, builder::Check, outcome::Report};
 use crate::{
     error::Error,
     relaxed::{self, Plan, Quasi, QuasiEvidence, judge_recording},
