@@ -355,7 +355,7 @@ impl<H: Harness + 'static> Explore<H> {
 }
 
 /// Overrides the settings by the variables that `look_up` finds.
-fn apply(options: &mut Options, look_up: impl Fn(&str) -> Option<String>) -> Result<(), crate::Error> {
+fn apply(options: &mut Options, look_up: impl Fn(&str) -> Option<String>) -> Result<(), crate::error::Error> {
     let Variables { seed, executions, timeout, jobs } = Variables::read(&look_up)?;
     options.seed = seed.unwrap_or(options.seed);
     options.executions = executions.unwrap_or(options.executions);
