@@ -388,9 +388,9 @@ impl Stress {
         Stress { saving: None, ..self }
     }
 
-    /// Ignores environment variables. By default `CLEWLINE_SEED`, `CLEWLINE_EXECUTIONS` and
-    /// `CLEWLINE_TIMEOUT` take precedence over the program; if one of the two limits is set, both
-    /// are the environment's.
+    /// Ignores environment variables. By default `CLEWLINE_SEED`, `CLEWLINE_JOBS`,
+    /// `CLEWLINE_EXECUTIONS` and `CLEWLINE_TIMEOUT` take precedence over the program; if one of the
+    /// last two is set, both limits of the program are ignored.
     pub fn without_environment(self) -> Stress {
         Stress { environment: Environment::Ignored, ..self }
     }
