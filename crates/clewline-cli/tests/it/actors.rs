@@ -236,7 +236,7 @@ fn tokens_of_other_systems_are_rejected() {
 fn a_reached_limit_is_no_success() {
     for (name, args, printed) in [
         ("states", &["adr", "--states", "10"][..], "the limit of 10 states was hit"),
-        ("executions", &["adr", "--scheduler", "exhaustive", "--executions", "10"], "10 schedules"),
+        ("executions", &["adr", "--scheduler", "exhaustive", "--executions", "10"], "10 executions"),
         ("time", &["adr", "--scheduler", "exhaustive", "--timeout", "0s"], "time"),
         ("memory", &["paxos:stateright", "--memory", "1KiB"], "memory"),
         ("steps", &["adr", "--scheduler", "exhaustive", "--steps", "3"], "cut"),
