@@ -142,7 +142,9 @@ clewline_status clewline_recorder_note(clewline_recorder *recorder, const char *
 /* A copy of the history so far. Operations that are open are pending. Recording goes on. */
 clewline_status clewline_recorder_history(const clewline_recorder *recorder, clewline_history **history);
 
-/* Saves the history so far as JSON lines, for `clewline check`. A file that is there is replaced. */
+/*
+ * Saves the history so far as JSON lines, for `clewline check`. A file that is there is replaced.
+ */
 clewline_status clewline_recorder_save(const clewline_recorder *recorder, const char *path);
 
 /* ---- Reports ---- */

@@ -124,7 +124,8 @@ impl History {
         if let Some(jobs) = settings.jobs {
             check = check.jobs(jobs);
         }
-        let report = check.reader(&name, contents.as_slice(), &self.spec.name).map_err(Failure::input)?;
+        let report =
+            check.reader(&name, contents.as_slice(), &self.spec.name).run().map_err(Failure::input)?;
         Ok(Report::new(report))
     }
 }

@@ -58,13 +58,13 @@ function describeSpec() {
 }
 
 // What is said above the report.
-function say(kind, word, sentence, core = "") {
+function say(kind, word, sentence, counterexample = "") {
   const status = byId("status");
   status.hidden = false;
   status.className = `status ${kind}`;
   byId("word").textContent = word;
   byId("sentence").textContent = sentence;
-  byId("core-line").textContent = core;
+  byId("counterexample-line").textContent = counterexample;
 }
 
 function showReport(page) {
@@ -133,8 +133,8 @@ async function check() {
       say("unreadable", "cannot be read", `: ${data.headline}`);
       selectLine(data.line);
     } else {
-      const told = data.headline.slice(data.verdict.length);
-      say(data.verdict, data.verdict, `${told} (${data.format}, ${grouped(data.operations)} operations, ${seconds()})`, data.core.slice(0, 12).join("    "));
+      const rest = data.headline.slice(data.verdict.length);
+      say(data.verdict, data.verdict, `${rest} (${data.format}, ${grouped(data.operations)} operations, ${seconds()})`, data.counterexample.slice(0, 12).join("    "));
       showReport(data.page);
       byId("status").scrollIntoView({ block: "nearest" });
     }

@@ -8,8 +8,8 @@ onmessage = ({ data }) => {
   try {
     const progress = (bytes, configurations) => postMessage({ kind: "progress", bytes, configurations });
     const judged = wasm_bindgen.judge(data.name, data.contents, data.spec, data.initial, data.isKeyed, data.limitMs, progress);
-    const { verdict, headline, text, page, core, format, operations, line } = judged;
-    postMessage({ kind: "judged", verdict, headline, text, page, core, format, operations, line });
+    const { verdict, headline, text, page, counterexample, format, operations, line } = judged;
+    postMessage({ kind: "judged", verdict, headline, text, page, counterexample, format, operations, line });
   } catch (error) {
     postMessage({ kind: "failed", message: String((error && error.message) || error) });
   }

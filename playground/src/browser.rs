@@ -110,8 +110,8 @@ impl Judged {
 
     /// The operations of the counterexample.
     #[wasm_bindgen(getter)]
-    pub fn core(&self) -> Vec<String> {
-        self.outcome.as_ref().map_or_else(|_| Vec::new(), |it| it.core.clone())
+    pub fn counterexample(&self) -> Vec<String> {
+        self.outcome.as_ref().map_or_else(|_| Vec::new(), |it| it.counterexample.clone())
     }
 
     /// The recognised format.

@@ -51,7 +51,7 @@ pub struct Outcome {
     /// The report as a page.
     pub page: String,
     /// The operations of the counterexample, as reports write them.
-    pub core: Vec<String>,
+    pub counterexample: Vec<String>,
     /// The name of the recognised format.
     pub format: &'static str,
     /// How many operations there are.
@@ -174,9 +174,9 @@ fn published(
         stream: None,
         next: &[],
     };
-    let core = core(&judgement.verdict);
+    let counterexample = counterexample(&judgement.verdict);
     let mut page = Page::of(&judged);
-    if let Some(part) = core.first().and_then(|&first| part_of(case, first)) {
+    if let Some(part) = counterexample.first().and_then(|&first| part_of(case, first)) {
         page.add_dead_ends(&judged, &dead_ends(&part, DEAD_END_SEARCH_STEPS_MAX, DEAD_ENDS_SHOWN_MAX));
     }
     let style = Style::default();
@@ -185,14 +185,14 @@ fn published(
         headline: present::first_line(&judged, style.paint),
         text: present::text(&judged, &style),
         page: html::write(&page),
-        core: core.iter().map(|&it| case.label(it)).collect(),
+        counterexample: counterexample.iter().map(|&it| case.label(it)).collect(),
         format,
         operations: judged.operations(),
     }
 }
 
 /// The operations of the counterexample; none if there is no violation.
-fn core(verdict: &Verdict) -> &[OperationId] {
+fn counterexample(verdict: &Verdict) -> &[OperationId] {
     match verdict {
         Verdict::Violated(violation) => &violation.counterexample,
         Verdict::Holds(_) | Verdict::Unknown(_) => &[],

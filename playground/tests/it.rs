@@ -92,7 +92,7 @@ impl Playground {
 
     /// Waits until this many checks are finished, and returns what is said of the last.
     #[track_caller]
-    fn told(&mut self, finished: u32) -> String {
+    fn status_after(&mut self, finished: u32) -> String {
         self.wait(&format!("document.body.dataset.done === '{finished}'"));
         self.status()
     }
@@ -126,29 +126,29 @@ fn a_history_that_is_pasted_is_judged() {
     let Some(mut page) = Playground::open("pasted", 1400, "") else { return };
     page.paste(LOST);
     page.press_check();
-    let told = page.told(1);
+    let status = page.status_after(1);
     assert!(
-        told.starts_with("violated: history is not linearizable as a queue (jsonl, 4 operations"),
-        "{told}"
+        status.starts_with("violated: history is not linearizable as a queue (jsonl, 4 operations"),
+        "{status}"
     );
-    assert!(told.contains("enq(1)") && told.contains("deq() → 2"), "the core: {told}");
+    assert!(status.contains("enq(1)") && status.contains("deq() → 2"), "the counterexample: {status}");
     page.report("document.querySelector('h1').innerText.startsWith('violated: ')");
-    page.report("document.querySelectorAll('#core tbody tr').length === 3");
+    page.report("document.querySelectorAll('#counterexample tbody tr').length === 3");
     // The timeline is drawn, and its scripts run.
     page.report("document.getElementById('timeline').width > 300");
 
     page.choose("stack");
     page.paste(LOST);
     page.press_check();
-    let told = page.told(2);
-    assert!(told.starts_with("cannot be read: line 1: ") && told.contains("enq"), "{told}");
+    let status = page.status_after(2);
+    assert!(status.starts_with("cannot be read: line 1: ") && status.contains("enq"), "{status}");
     assert_eq!(page.0.js("document.getElementById('report').hidden"), json!(true));
 
     page.choose("bag");
     page.paste(&LOST.replace("enq", "add").replace("deq", "take"));
     page.press_check();
-    let told = page.told(3);
-    assert!(told.starts_with("holds: history is linearizable as a bag"), "{told}");
+    let status = page.status_after(3);
+    assert!(status.starts_with("holds: history is linearizable as a bag"), "{status}");
     assert_eq!(page.troubles(), Vec::<String>::new());
 }
 
@@ -158,8 +158,8 @@ fn a_malformed_line_is_shown() {
     let broken = LOST.replace("\"op\": \"deq\", \"ret\": 2", "\"op\": \"deq\", \"ret\": ]");
     page.paste(&broken);
     page.press_check();
-    let told = page.told(1);
-    assert!(told.starts_with("cannot be read: line 3, column "), "{told}");
+    let status = page.status_after(1);
+    assert!(status.starts_with("cannot be read: line 3, column "), "{status}");
     let selected = page.0.js("(() => { const it = document.getElementById('history'); \
          return it.value.slice(it.selectionStart, it.selectionEnd); })()");
     assert_eq!(selected.as_str(), broken.lines().nth(2));
@@ -181,10 +181,10 @@ fn a_file_that_is_dropped_is_judged_in_its_format() {
     page.choose("register");
     let stale = json!(include_str!("../page/examples/stale.csv"));
     page.drop_file("stale.csv", &stale.to_string());
-    let told = page.told(1);
+    let status = page.status_after(1);
     assert!(
-        told.starts_with("violated: stale.csv is not linearizable as a register (csv, 5 operations"),
-        "{told}"
+        status.starts_with("violated: stale.csv is not linearizable as a register (csv, 5 operations"),
+        "{status}"
     );
 
     // Compressed, and in a notation of Jepsen.
@@ -194,8 +194,11 @@ fn a_file_that_is_dropped_is_judged_in_its_format() {
         "new Response(new Blob([{cas}]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer()"
     );
     page.drop_file("cas.edn.gz", &packed);
-    let told = page.told(2);
-    assert!(told.starts_with("violated: cas.edn is not linearizable as a cas-register (jepsen, "), "{told}");
+    let status = page.status_after(2);
+    assert!(
+        status.starts_with("violated: cas.edn is not linearizable as a cas-register (jepsen, "),
+        "{status}"
+    );
     assert_eq!(page.troubles(), Vec::<String>::new());
 }
 
@@ -214,20 +217,20 @@ fn long_queue(last: &str) -> String {
 fn a_hundred_thousand_operations_are_judged() {
     let Some(mut page) = Playground::open("long", 1400, "") else { return };
     page.drop_file("long.jsonl", &long_queue("\n"));
-    let told = page.told(1);
+    let status = page.status_after(1);
     assert!(
-        told.starts_with("holds: long.jsonl is linearizable as a queue (jsonl, 100,000 operations"),
-        "{told}"
+        status.starts_with("holds: long.jsonl is linearizable as a queue (jsonl, 100,000 operations"),
+        "{status}"
     );
     assert!(page.text("held").contains("the beginning is shown"), "large files are held aside");
 
     let twice =
         "\n{\"process\": 9, \"op\": \"deq\", \"ret\": 49999, \"call\": 3000000, \"return\": 3000001}\n";
     page.drop_file("long.jsonl", &long_queue(twice));
-    let told = page.told(2);
+    let status = page.status_after(2);
     assert!(
-        told.starts_with("violated: long.jsonl is not linearizable as a queue (jsonl, 100,001 operations"),
-        "{told}"
+        status.starts_with("violated: long.jsonl is not linearizable as a queue (jsonl, 100,001 operations"),
+        "{status}"
     );
     page.report("document.getElementById('timeline').width > 300");
 
@@ -250,8 +253,8 @@ fn a_link_has_the_history_and_the_settings() {
     drop(page);
 
     let Some(mut page) = Playground::open("received", 1400, &fragment) else { return };
-    let told = page.told(1);
-    assert!(told.starts_with("violated: history is not linearizable as a queue:1 "), "{told}");
+    let status = page.status_after(1);
+    assert!(status.starts_with("violated: history is not linearizable as a queue:1 "), "{status}");
     assert_eq!(page.0.js("document.getElementById('history').value"), json!(BOUNDED));
     assert_eq!(page.0.js("document.getElementById('initial').value"), json!("[]"));
     drop(page);
@@ -286,8 +289,8 @@ fn a_check_is_limited_and_can_be_cancelled() {
     page.paste(&hard());
     page.0.js("document.getElementById('limit').add(new Option('soon', '0.2', true, true))");
     page.press_check();
-    let told = page.told(1);
-    assert!(told.starts_with("unknown: ") && told.contains("time limit of 200ms"), "{told}");
+    let status = page.status_after(1);
+    assert!(status.starts_with("unknown: ") && status.contains("time limit of 200ms"), "{status}");
 
     page.0.js("document.getElementById('limit').value = '600'");
     page.press_check();
@@ -313,7 +316,7 @@ fn nothing_is_wider_than_a_narrow_window() {
         page.0.prefer(scheme);
         page.paste(LOST);
         page.press_check();
-        page.told(1);
+        page.status_after(1);
         page.report("document.getElementById('timeline')");
         let wide = page.0.js("document.documentElement.scrollWidth").as_u64().expect("a number");
         assert!(wide <= u64::from(width), "{wide} at {width}");

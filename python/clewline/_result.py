@@ -173,7 +173,7 @@ class Result:
                 "object": it.object,
                 "verdict": it.verdict,
                 "operations": it.operations,
-                "core": list(it.ids),
+                "counterexample": list(it.ids),
                 "text": it.sentence,
             }
             for it in self.violated + self.unknown

@@ -27,7 +27,7 @@ pub(crate) struct Found {
 impl Found {
     /// A part with this explanation, as a report for programs has it.
     pub(crate) fn violated(explanation: &Json) -> Found {
-        let ids = explanation["core"].as_array().cloned().unwrap_or_default();
+        let ids = explanation["counterexample"].as_array().cloned().unwrap_or_default();
         Found {
             object: explanation["object"].clone(),
             verdict: "violated",

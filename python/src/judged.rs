@@ -165,10 +165,10 @@ pub(crate) fn check_paths(py: Python<'_>, paths: Vec<PathBuf>, settings: &Settin
         })?;
     }
     let report = without_interpreter(py, &cancel, || match (&paths[..], settings.name()) {
-        ([path], Some(spec)) if !is_compressed(path) => check.file(path, spec),
+        ([path], Some(spec)) if !is_compressed(path) => check.file(path, spec).run(),
         ([path], Some(spec)) => {
             let name = path.display().to_string();
-            check.reader(&name, open(path)?, spec)
+            check.reader(&name, open(path)?, spec).run()
         }
         _ => {
             let recorded = |it: &PathBuf| {
@@ -185,7 +185,7 @@ pub(crate) fn check_paths(py: Python<'_>, paths: Vec<PathBuf>, settings: &Settin
                 1 => all.remove(0).1,
                 _ => join(all).map_err(|(file, error)| Error::from(error).in_file(&file))?,
             };
-            check.recorded(&name, recording, &*object)
+            check.recorded(&name, recording, &*object).run()
         }
     })?;
     settings.raised()?;
@@ -206,8 +206,11 @@ pub(crate) fn check_rows(py: Python<'_>, name: &str, text: Vec<u8>, settings: &S
     let report = without_interpreter(py, &cancel, || {
         let input = Cursor::new(text);
         match settings.name() {
-            Some(spec) => check.reader(name, input, spec),
-            None => check.recorded(name, check.recording(name, input)?, &*object),
+            Some(spec) => check.reader(name, input, spec).run(),
+            None => {
+                let recording = check.recording(name, input)?;
+                check.recorded(name, recording, &*object).run()
+            }
         }
     })?;
     settings.raised()?;
@@ -235,18 +238,17 @@ pub(crate) fn check_table(
         Some(column) => Box::new(stream.0.map(move |it| it.and_then(|it| Ok(column.apply(&it)?.0)))),
         None => Box::new(stream.0),
     };
-    let report =
-        without_interpreter(py, &cancel, || judge_table(&check, batches, settings, &*specification))?;
+    let report = without_interpreter(py, &cancel, || judge_table(check, batches, settings, &*specification))?;
     settings.raised()?;
     Ok(Judged::new(report.map_err(exception)?, settings))
 }
 
 fn judge_table(
-    check: &Check,
+    check: Check,
     batches: Batches,
     settings: &Settings,
     object: &dyn clewline_core::ErasedSpec,
 ) -> Result<Report<'static>, Error> {
     let recording = recording(batches, &settings.circumstances, true)?;
-    check.recorded("the table", recording, object)
+    check.recorded("the table", recording, object).run()
 }

@@ -386,7 +386,7 @@ impl Judge<'_> {
         let batches: Batches = Box::new(rows.into_iter().map(Ok));
         let recording = recording(batches, &self.settings.circumstances, times)?;
         let check = self.check().parts(Selection::All, violations);
-        check.recorded("the table", recording, self.specification)
+        check.recorded("the table", recording, self.specification).run()
     }
 
     fn note_violated(&mut self, span: &ObjectRows, report: Option<Report<'static>>) {

@@ -36,7 +36,7 @@ impl Stream {
     pub(crate) fn start(check: Check, spec: String) -> io::Result<Stream> {
         let (lines, receiver) = sync_channel(WAITING_MAX);
         let input = Lines { receiver, piece: io::Cursor::new(Vec::new()) };
-        let judge = move || check.stream("the table", input, &spec, LineOrder::Seen);
+        let judge = move || check.stream("the table", input, &spec, LineOrder::Seen).run();
         Ok(Stream { lines, judge: thread::Builder::new().spawn(judge)?, rows: 0 })
     }
 

@@ -38,7 +38,7 @@ def test_a_violation_has_its_operations_and_its_report(stale):
     assert str(result).startswith("violated:") and "read() → 1" in str(result)
     assert result.html().startswith("<!DOCTYPE html>") or "<html" in result.html()[:200].lower()
     assert "<iframe srcdoc=" in result._repr_html_()
-    assert json.loads(result.json())["explanation"]["core"] == list(found.ids)
+    assert json.loads(result.json())["explanation"]["counterexample"] == list(found.ids)
 
 
 def test_a_pending_operation_may_have_happened(stale):
@@ -245,7 +245,8 @@ def test_shards_of_the_wheel_are_merged(tmp_path):
 
 
 def test_an_interrupt_ends_a_check():
-    # A search that does not end in practice: values of many overlapping operations on a queue are alike.
+    # A search that does not end in practice: values of many overlapping operations on a queue are
+    # alike.
     code = (
         "import clewline\n"
         "rows = [{'process': p, 'op': 'enq' if p % 2 else 'deq', 'arg': 1 if p % 2 else None, 'ret': None if p % 2 else 1 + p % 3,\n"

@@ -103,7 +103,7 @@ where
 {
     let start = Instant::now();
     let check = Check::new().timeout(Duration::from_secs(120));
-    let report = check.history(spec, history).expect("a thread");
+    let report = check.history(spec, history).run().expect("a thread");
     let (time, count) = (start.elapsed().as_secs_f64(), history.len());
     let (verdict, by) = (report.verdict().word(), report.algorithm());
     let (seconds, each) = (digits(time), digits(time * 1e6 / count as f64));

@@ -160,7 +160,7 @@ fn end_to_end(time: Duration, only: Option<&str>) {
                 assert!(outcome.finding.is_none(), "{outcome}");
                 let rate = |time: Duration| outcome.operations as f64 / time.as_secs_f64() / 1e6;
                 let (all, worked) = (rate(outcome.elapsed), rate(outcome.worked));
-                let unknown = format!("{} of {}", outcome.unknown, outcome.runs);
+                let unknown = format!("{} of {}", outcome.unknown, outcome.executions);
                 println!(
                     "| {object} | {subject} | {name} | {threads} | {all:.2} | {worked:.2} | {unknown} |"
                 );

@@ -340,7 +340,7 @@ impl<'a> Statistics<'a> {
             return ControlFlow::Break(self.record_bad_handler(bad_handler));
         }
         if self.schedules + self.cut == self.schedules_max {
-            return ControlFlow::Break(Coverage::Limited(Limit::Schedules(self.schedules_max)));
+            return ControlFlow::Break(Coverage::Limited(Limit::Executions(self.schedules_max)));
         }
         self.steps += execution.events().len() as u64;
         self.unreported += 1;

@@ -396,14 +396,14 @@ mod tests {
     fn two_outcomes_of_one_call_are_reported() {
         let mut set = observations();
         set.insert(&serial(&[(0, 0), (2, 8), (1, 0)], None));
-        let found = set.nondeterminism().expect("`take` answered 7 and 8");
+        let found = set.nondeterminism().expect("`take` returned 7 and 8");
         assert_eq!(
             (found.one, found.other),
             (serial(&[(0, 0), (2, 7)], None), serial(&[(0, 0), (2, 8)], None))
         );
         let mut set = observations();
         set.insert(&serial(&[(0, 0)], Some(2)));
-        let found = set.nondeterminism().expect("`take` answered and blocked");
+        let found = set.nondeterminism().expect("`take` returned and blocked");
         assert_eq!(found.other, serial(&[(0, 0)], Some(2)));
     }
 

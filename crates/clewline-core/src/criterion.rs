@@ -61,16 +61,6 @@ impl Criterion {
         }
     }
 
-    /// What an order of the operations has to satisfy, as a part of a sentence.
-    #[must_use]
-    pub const fn order(self) -> &'static str {
-        match self {
-            Criterion::Sequential => "the operations of each process as they were called",
-            Criterion::Regular => "for one read and all writes at a time",
-            _ => "each happening at one moment between its call and its return",
-        }
-    }
-
     /// What becomes of an operation that a crash interrupts, as a part of a sentence.
     #[must_use]
     pub const fn after_crash(self) -> &'static str {

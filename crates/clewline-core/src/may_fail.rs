@@ -1,7 +1,7 @@
 //! Relaxed failures: results that an operation may return without having had an effect.
 //!
 //! Many lock-free structures fail now and then although they need not: a ring reports *full* or
-//! *empty* while another operation is in flight, a thief is told to retry. Such a result is not
+//! *empty* while another operation is in flight, a thief has to retry. Such a result is not
 //! linearizable, and masks every other bug. [`MayFail`] names the results that are accepted, always
 //! or while another operation overlaps.
 //!

@@ -1,10 +1,8 @@
 //! Bounds of schedulers: declared with the scheduler, set by name.
 //!
 //! A scheduler lists its bounds in its table entry. The command line makes a flag of each, the
-//! builders and the attribute accept it by name, and an environment variable sets it. No other code
-//! depends on a particular bound.
-
-use clewline_core::NotFound;
+//! builders accept it, the attribute does so by name, and an environment variable sets it. No other
+//! code depends on a particular bound.
 
 /// A bound of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,16 +59,16 @@ pub fn distinct(bounds: impl Iterator<Item = &'static Bound>) -> Vec<&'static Bo
     all
 }
 
-/// Whether one of `bounds` has that name. A `const fn` cannot use iterators.
-pub(crate) const fn has(bounds: &[Bound], name: &str) -> bool {
+/// The one of `bounds` that has that name. A `const fn` cannot use iterators.
+pub(crate) const fn find(bounds: &[Bound], name: &str) -> Option<Bound> {
     let mut at = 0;
     while at < bounds.len() {
         if is_same(bounds[at].name.as_bytes(), name.as_bytes()) {
-            return true;
+            return Some(bounds[at]);
         }
         at += 1;
     }
-    false
+    None
 }
 
 const fn is_same(one: &[u8], other: &[u8]) -> bool {
@@ -94,17 +92,14 @@ impl Bounds {
         }
     }
 
-    /// Sets the bound of that name, which has to be one of `known`.
+    /// Sets a bound; `None` removes it, if that is possible.
     ///
     /// # Errors
     ///
-    /// If no bound has that name, or if `value` is `None` and the bound cannot be removed.
-    pub fn set_named(&mut self, known: &[&Bound], name: &str, value: Option<u32>) -> Result<(), String> {
-        let Some(bound) = known.iter().find(|it| it.name == name) else {
-            return Err(NotFound::new("bound", name, known.iter().map(|it| it.name)).to_string());
-        };
+    /// If `value` is `None` and the bound cannot be removed.
+    pub fn change(&mut self, bound: &Bound, value: Option<u32>) -> Result<(), String> {
         if value.is_none() && !bound.may_be_none {
-            return Err(format!("the bound `{name}` cannot be lifted"));
+            return Err(format!("the bound `{}` cannot be lifted", bound.name));
         }
         self.set(bound, value);
         Ok(())

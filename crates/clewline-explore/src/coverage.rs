@@ -24,8 +24,8 @@ pub enum Limit {
     /// The scheduler had nothing left to try, but this many executions were cut off because they
     /// were too long.
     Cut(u64),
-    /// The maximum number of schedules.
-    Schedules(u64),
+    /// The maximum number of executions.
+    Executions(u64),
     /// The maximum number of states.
     States(u64),
     /// The requested number of violations.
@@ -80,8 +80,8 @@ impl fmt::Display for Limit {
             Limit::Bound => f.write_str("everything within the bound was seen"),
             Limit::Cut(1) => f.write_str("one execution was cut"),
             Limit::Cut(n) => write!(f, "{n} executions were cut"),
-            Limit::Schedules(1) => f.write_str("the limit of one schedule was hit"),
-            Limit::Schedules(n) => write!(f, "the limit of {n} schedules was hit"),
+            Limit::Executions(1) => f.write_str("the limit of one execution was hit"),
+            Limit::Executions(n) => write!(f, "the limit of {n} executions was hit"),
             Limit::States(n) => write!(f, "the limit of {n} states was hit"),
             Limit::Violations(1) => f.write_str("a violation was found, and that was enough"),
             Limit::Violations(n) => write!(f, "{n} violations were found, and that was enough"),

@@ -78,7 +78,7 @@ pub fn explore<S: System + ?Sized>(
     // Only the scheduler knows whether anything is left to try.
     let is_left = scheduler.begin(begin);
     (
-        if is_left { Coverage::Limited(Limit::Schedules(executions_max)) } else { coverage_when_done(cut) },
+        if is_left { Coverage::Limited(Limit::Executions(executions_max)) } else { coverage_when_done(cut) },
         executions,
     )
 }

@@ -1,15 +1,17 @@
 /*
  * A bounded queue: a ring of segments, inside of which order is not kept.
  *
- * Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues", 2013, the bounded one. An
- * enqueuer puts its value into a free slot of the tail's segment, and moves the tail on if there is none. A dequeuer takes
- * any value of the head's segment, and moves the head on if there is none. Before it takes a value of the only segment
- * it moves the tail away, so that nothing is put where something has been taken. With K + 1 slots in a segment the queue
- * is out of order by K.
+ * Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues",
+ * 2013, the bounded one. An enqueuer puts its value into a free slot of the tail's segment, and
+ * moves the tail on if there is none. A dequeuer takes any value of the head's segment, and moves
+ * the head on if there is none. Before it takes a value of the only segment it moves the tail away,
+ * so that nothing is put where something has been taken. With K + 1 slots in a segment the queue is
+ * out of order by K.
  *
- * An enqueuer may come late: its value is in a slot that the head has passed, or passes now. So it looks again, and
- * is committed if the segment is behind the head; if it is the head's, it changes a count beside the head, so that
- * whoever wanted to move the head without having seen the value fails; else it takes its value back, and starts anew.
+ * An enqueuer may come late: its value is in a slot that the head has passed, or passes now. So it
+ * looks again, and is committed if the segment is behind the head; if it is the head's, it changes
+ * a count beside the head, so that a dequeuer that wanted to move the head without having seen the
+ * value fails; else it takes its value back, and starts anew.
  *
  * BUG_UNCOMMITTED: never looks again, and loses values.
  */
@@ -24,8 +26,9 @@
 #define SEGMENTS 64
 
 /*
- * A word has a number in its upper half and a count in its lower one. Of a slot: a value, or 0 if it is free, and how
- * often it has changed. Of the head: a position, and how often it was held there.
+ * A word has a number in its upper half and a count in its lower one. Of a slot: a value, or 0 if
+ * it is free, and how often it has changed. Of the head: a position, and how often it was held
+ * there.
  */
 typedef uint64_t word;
 #define WORD(number, count) ((word)(uint32_t)(number) << 32 | (uint32_t)(count))
@@ -68,7 +71,9 @@ static unsigned full_slots(struct bk_queue *q, uint32_t position, word *slots[SL
     return count;
 }
 
-/* Whether a value that was put into a slot will be found, or was. If not, it has been taken back. */
+/*
+ * Whether a value that was put into a slot will be found, or was. If not, it has been taken back.
+ */
 static bool is_committed(struct bk_queue *q, uint32_t position, word *slot, word put) {
 #ifdef BUG_UNCOMMITTED
     (void)q, (void)position, (void)slot, (void)put;
@@ -85,7 +90,7 @@ static bool is_committed(struct bk_queue *q, uint32_t position, word *slot, word
 #endif
 }
 
-/* Makes room at the tail. Answers whether there is any. */
+/* Makes room at the tail. Returns whether there is any. */
 static bool make_room(struct bk_queue *q, uint32_t tail) {
     word head = load(&q->head), *slots[SLOTS], seen[SLOTS];
     if (tail + 1 < NUMBER(head) + SEGMENTS) {
@@ -139,7 +144,10 @@ bool bk_queue_dequeue(struct bk_queue *q, int *value) {
                 return true;
             }
         } else if (NUMBER(head) == tail) {
-            /* Nothing is taken from the only segment before the tail has moved: it was empty when we looked. */
+            /*
+             * Nothing is taken from the only segment before the tail has moved: it was empty when
+             * we looked.
+             */
             if (tail == load_tail(q))
                 return false;
         } else {

@@ -1,4 +1,5 @@
-// A queue in C++ whose consumers wait: std::mutex, std::condition_variable, std::deque, exceptions and thread_local.
+// A queue in C++ whose consumers wait: std::mutex, std::condition_variable, std::deque, exceptions
+// and thread_local.
 //
 // BUG_IF: who was woken up does not look again, and takes from a queue that is empty by now.
 // BUG_UNLOCKED: puts without the lock.

@@ -2,7 +2,8 @@
  * A buffer of one place: who puts waits while it is full, and who takes waits while it is empty.
  *
  * BUG_IF: who was woken up does not look again, though another may have been faster.
- * BUG_ONE_CONDITION: all wait for the same condition and one of them is woken up, who may be the wrong one.
+ * BUG_ONE_CONDITION: all wait for the same condition and one of them is woken up, who may be the
+ * wrong one.
  */
 #include <pthread.h>
 #include <stdbool.h>

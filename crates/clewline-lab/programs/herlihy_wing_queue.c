@@ -1,14 +1,16 @@
 /*
  * A queue in an array that dequeuers search from its beginning.
  *
- * Source: M. Herlihy and J. Wing, "Linearizability: a correctness condition for concurrent objects", 1990, section 4. An
- * enqueuer gets a place by one addition to the back and fills it. A dequeuer goes through all places before the back and
- * takes the first value that it gets.
+ * Source: M. Herlihy and J. Wing, "Linearizability: a correctness condition for concurrent
+ * objects", 1990, section 4. An enqueuer gets a place by one addition to the back and fills it. A
+ * dequeuer goes through all places before the back and takes the first value that it gets.
  *
- * The original searches until there is something. Here a dequeuer may find the queue empty: if it finds no value twice
- * in a row, with the same back and the same number of places that are not filled yet.
+ * The original searches until there is something. Here a dequeuer may find the queue empty: if it
+ * finds no value twice in a row, with the same back and the same number of places that are not
+ * filled yet.
  *
- * BUG_ONE_SEARCH: it answers after one search in vain, though a value may have come to a place that was passed.
+ * BUG_ONE_SEARCH: it returns after one search in vain, though a value may have come to a place that
+ * was passed.
  */
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,11 +1,12 @@
 /*
  * A queue in an array whose enqueuers take a place first, and fill it later.
  *
- * Source: M. Herlihy and N. Shavit, "The art of multiprocessor programming", 2008, an exercise of chapter 3; L. Zhang,
- * A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I.
+ * Source: M. Herlihy and N. Shavit, "The art of multiprocessor programming", 2008, an exercise of
+ * chapter 3; L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I.
  *
- * It is never right: while one enqueuer has its place and has not written, another takes the next place, writes and
- * returns. A dequeuer then finds nothing at the head, and answers that the queue is empty though there is a value.
+ * It is never right: while one enqueuer has its place and has not written, another takes the next
+ * place, writes and returns. A dequeuer then finds nothing at the head, and returns that the queue
+ * is empty though there is a value.
  */
 #include <stdbool.h>
 #include <stdlib.h>

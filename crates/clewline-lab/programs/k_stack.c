@@ -1,19 +1,22 @@
 /*
  * A stack of segments, inside of which order is not kept.
  *
- * Source: T. A. Henzinger, C. M. Kirsch, H. Payer, A. Sezgin and A. Sokolova, "Quantitative relaxation of concurrent data
- * structures", 2013. A push puts its value into a free slot of the top segment, and adds a segment if there is none. A pop
- * takes any value of the top segment; if there is none it removes the segment, or finds the stack empty if that is the
- * only one. With K + 1 slots in a segment the stack is out of order by K.
+ * Source: T. A. Henzinger, C. M. Kirsch, H. Payer, A. Sezgin and A. Sokolova, "Quantitative
+ * relaxation of concurrent data structures", 2013. A push puts its value into a free slot of the
+ * top segment, and adds a segment if there is none. A pop takes any value of the top segment; if
+ * there is none it removes the segment, or finds the stack empty if that is the only one. With K +
+ * 1 slots in a segment the stack is out of order by K.
  *
- * A push may come late: its value is in a segment that is being removed. Who removes one says so first, and looks after
- * that whether it is still empty. So a push that finds no thread removing is committed. Else, if the segment is still on top,
- * it changes a count beside the top, so that the one who removes fails; or it takes its value back, and starts anew.
+ * A push may come late: its value is in a segment that is being removed. Who removes one says so
+ * first, and looks after that whether it is still empty. So a push that finds no thread removing is
+ * committed. Else, if the segment is still on top, it changes a count beside the top, so that the
+ * one who removes fails; or it takes its value back, and starts anew.
  *
- * BUG_SCAL: how the suite Scal had it, after L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, section VI-D. A
- * push reads twice whether a thread is removing: it is committed if the first read says no, and sees to its value if the
- * second says yes. The word was changed and changed back in between (A, B, A): then neither is the case, and the push starts
- * anew and leaves its value where it is, which then is in the stack twice.
+ * BUG_SCAL: how the suite Scal had it, after L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up",
+ * 2013, section VI-D. A push reads twice whether a thread is removing: it is committed if the first
+ * read says no, and sees to its value if the second says yes. The word was changed and changed back
+ * in between (A, B, A): then neither is the case, and the push starts anew and leaves its value
+ * where it is, which then is in the stack twice.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +27,10 @@
 #endif
 #define SLOTS (K + 1)
 
-/* A slot has a value in its upper half, 0 if it is free, and in its lower one how often it has changed. */
+/*
+ * A slot has a value in its upper half, 0 if it is free, and in its lower one how often it has
+ * changed.
+ */
 typedef uint64_t slot;
 #define SLOT(value, changes) ((slot)(uint32_t)(value) << 32 | (uint32_t)(changes))
 #define VALUE(slot) ((uint32_t)((slot) >> 32))
@@ -68,7 +74,7 @@ static bool change(slot *at, slot from, uint32_t value) {
     return __sync_bool_compare_and_swap(at, from, changed(from, value));
 }
 
-/* Puts a segment on top, if the top is still the same; answers whether it was. */
+/* Puts a segment on top, if the top is still the same; returns whether it was. */
 static bool replace_top(struct k_stack *s, tagged from, struct segment *segment) {
     return __sync_bool_compare_and_swap(&s->top, from, TAGGED(segment, (from >> 48) + 1));
 }
@@ -97,7 +103,10 @@ static void remove_segment(struct k_stack *s, tagged top) {
     __atomic_fetch_sub(&segment->removers, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Whether a value that was put into a slot will be found, or was. If not, it has been taken back, or should have been. */
+/*
+ * Whether a value that was put into a slot will be found, or was. If not, it has been taken back,
+ * or should have been.
+ */
 static bool is_committed(struct k_stack *s, tagged top, slot *at, slot put) {
     struct segment *segment = SEGMENT(top);
     if (load(at) != put)

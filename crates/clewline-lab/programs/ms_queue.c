@@ -1,12 +1,13 @@
 /*
  * A lock-free queue: a linked list with a dummy at its head and a tail that may lag behind.
  *
- * Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
- * algorithms", 1996. Nodes are not used again, so the counters of the paper are left out.
+ * Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking
+ * concurrent queue algorithms", 1996. Nodes are not used again, so the counters of the paper are
+ * left out.
  *
- * BUG_UNLINKED_TAIL: takes its place at the tail first, by one exchange, and links the node before it afterwards. In
- * between the list is broken, and a dequeuer who comes to the gap takes it for the end.
- * BUG_FREE: a dequeuer frees the old dummy at once, which others may be reading.
+ * BUG_UNLINKED_TAIL: takes its place at the tail first, by one exchange, and links the node before
+ * it afterwards. In between the list is broken, and a dequeuer who comes to the gap takes it for
+ * the end. BUG_FREE: a dequeuer frees the old dummy at once, which others may be reading.
  */
 #include <stdbool.h>
 #include <stdlib.h>

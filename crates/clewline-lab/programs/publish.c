@@ -1,5 +1,6 @@
 /*
- * A record that is filled before others can see it, by memset: a call that compilers like to write in place.
+ * A record that is filled before others can see it, by memset: a call that compilers like to write
+ * in place.
  *
  * BUG_LATE: it is filled after that.
  */

@@ -1,12 +1,13 @@
 /*
  * A priority queue in a sorted list that is never changed, but replaced.
  *
- * Source: the kinds of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I. What theirs was like inside is
- * not said. Here the list is one word: who adds or removes an integer copies the nodes before it, and replaces the first
- * by compare-and-swap. The greatest integer is first.
+ * Source: the kinds of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I. What
+ * theirs was like inside is not said. Here the list is one word: who adds or removes an integer
+ * copies the nodes before it, and replaces the first by compare-and-swap. The greatest integer is
+ * first.
  *
- * A node says how often its integer has been overtaken. One of the first K + 1 is removed, and none from behind an
- * integer that has been overtaken K times: so the queue is out of order by K.
+ * A node says how often its integer has been overtaken. One of the first K + 1 is removed, and none
+ * from behind an integer that has been overtaken K times: so the queue is out of order by K.
  *
  * BUG_B2: removes one of the first K + 2, whatever was overtaken.
  */

@@ -1,15 +1,17 @@
 /*
  * A queue of segments: values leave segment by segment, and in any order inside of one.
  *
- * Source: Y. Afek, G. Korland and E. Yanovsky, "Quasi-linearizability: relaxed consistency for improved concurrency",
- * 2010, the segment queue; the bugs are those of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I. An
- * enqueuer puts its value into the first free cell of the last segment, and links another segment if there is none. A
- * dequeuer takes any value of the first segment, and goes to the next when all its cells have been emptied. A cell is
- * used once. With K + 1 cells in a segment the queue is out of order by K.
+ * Source: Y. Afek, G. Korland and E. Yanovsky, "Quasi-linearizability: relaxed consistency for
+ * improved concurrency", 2010, the segment queue; the bugs are those of L. Zhang, A. Chattopadhyay
+ * and C. Wang, "Round-Up", 2013, table I. An enqueuer puts its value into the first free cell of
+ * the last segment, and links another segment if there is none. A dequeuer takes any value of the
+ * first segment, and goes to the next when all its cells have been emptied. A cell is used once.
+ * With K + 1 cells in a segment the queue is out of order by K.
  *
  * BUG_B1: takes values of the next segment, too, and so removes one more than K away from the head.
- * BUG_B2: writes that a cell is emptied without looking again, and so removes a value that has been removed before.
- * BUG_B3: answers that the queue is empty when another thread was faster, though there are other values.
+ * BUG_B2: writes that a cell is emptied without looking again, and so removes a value that has been
+ * removed before. BUG_B3: returns that the queue is empty when another thread was faster, though
+ * there are other values.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -71,7 +73,7 @@ struct found {
     unsigned count;
 };
 
-/* Looks for the values of a segment. Answers whether it came to a cell that is free. */
+/* Looks for the values of a segment. Returns whether it came to a cell that is free. */
 static bool look(struct segment *segment, struct found *found) {
     for (int cell = 0; cell < CELLS; cell++) {
         long value = __atomic_load_n(&segment->cells[cell], __ATOMIC_SEQ_CST);

@@ -1,11 +1,12 @@
 /*
  * A stack in a list that is never changed, but replaced.
  *
- * Source: the kinds of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I, which has a quasi stack that
- * is in fact linearizable, and two bugs. What it was like inside is not said. Here the top is one word: who pops a value
- * copies the nodes above it, and replaces the top by compare-and-swap.
+ * Source: the kinds of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I, which has
+ * a quasi stack that is in fact linearizable, and two bugs. What it was like inside is not said.
+ * Here the top is one word: who pops a value copies the nodes above it, and replaces the top by
+ * compare-and-swap.
  *
- * BUG_B1: answers that the stack is empty when another thread was faster.
+ * BUG_B1: returns that the stack is empty when another thread was faster.
  * BUG_B2: pops any of the first K + 2 values, and so one more than K away from the top.
  */
 #include <stdbool.h>

@@ -1,12 +1,14 @@
 /*
  * A linked list from which one of the first values is dequeued, at random.
  *
- * Source: Y. Afek, G. Korland and E. Yanovsky, "Quasi-linearizability: relaxed consistency for improved concurrency",
- * 2010, the random dequeue queue. Values are enqueued as in the queue of Michael and Scott. A dequeuer marks one of the
- * first K + 1 nodes behind the head as taken, and the head moves over nodes that are. The first of these nodes is one that
- * is not taken; taken ones behind it count.
+ * Source: Y. Afek, G. Korland and E. Yanovsky, "Quasi-linearizability: relaxed consistency for
+ * improved concurrency", 2010, the random dequeue queue. Values are enqueued as in the queue of
+ * Michael and Scott. A dequeuer marks one of the first K + 1 nodes behind the head as taken, and
+ * the head moves over nodes that are. The first of these nodes is one that is not taken; taken ones
+ * behind it count.
  *
- * BUG_NO_WINDOW: counts only nodes that are not taken, so that the first value may be overtaken for ever.
+ * BUG_NO_WINDOW: counts only nodes that are not taken, so that the first value may be overtaken for
+ * ever.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -71,7 +73,9 @@ bool rd_queue_dequeue(struct rd_queue *q, long *value) {
         if (taken_to != head)
             (void)__sync_bool_compare_and_swap(&q->head, head, taken_to);
         if (count == 0) {
-            /* Nothing was behind the last node when it was read, and all before it had been taken. */
+            /*
+             * Nothing was behind the last node when it was read, and all before it had been taken.
+             */
             if (!at)
                 return false;
             continue;

@@ -1,13 +1,13 @@
 /*
  * A linked list for one thread, used by several.
  *
- * Source: the suite Scal of C. M. Kirsch and others, 2013, as L. Zhang, A. Chattopadhyay and C. Wang ("Round-Up", 2013,
- * table IV) tested it. Nothing is done about threads: no access is atomic. Two enqueuers link their nodes behind the
- * same one, and a value is lost; two dequeuers get the same value. One enqueuer and one dequeuer do not get in each
- * other's way.
+ * Source: the suite Scal of C. M. Kirsch and others, 2013, as L. Zhang, A. Chattopadhyay and C.
+ * Wang ("Round-Up", 2013, table IV) tested it. Nothing is done about threads: no access is atomic.
+ * Two enqueuers link their nodes behind the same one, and a value is lost; two dequeuers get the
+ * same value. One enqueuer and one dequeuer do not get in each other's way.
  *
- * ATOMIC: head, tail and links are atomics, as they are in Rust. Nodes still are not, so that filling one is no step: this
- * has the same histories, and fewer than the plain one.
+ * ATOMIC: head, tail and links are atomics, as they are in Rust. Nodes still are not, so that
+ * filling one is no step: this has the same histories, and fewer than the plain one.
  */
 #include <stdbool.h>
 #include <stdlib.h>

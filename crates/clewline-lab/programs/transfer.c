@@ -1,8 +1,8 @@
 /*
  * A whole program, for `clewline run`: two threads move money between two accounts.
  *
- * BUG_ORDER: each locks the account that it takes from first, and the two may wait for each other for ever.
- * BUG_UNLOCKED: one does not lock, and money is lost or made.
+ * BUG_ORDER: each locks the account that it takes from first, and the two may wait for each other
+ * forever. BUG_UNLOCKED: one does not lock, and money is lost or made.
  */
 #include <assert.h>
 #include <pthread.h>

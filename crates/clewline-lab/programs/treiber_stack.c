@@ -1,12 +1,12 @@
 /*
  * A lock-free stack: a linked list whose head is replaced by compare-and-swap.
  *
- * Source: R. K. Treiber, "Systems programming: coping with parallelism", 1986. Nodes are never used again, so that a head
- * that is the same is one that has not changed.
+ * Source: R. K. Treiber, "Systems programming: coping with parallelism", 1986. Nodes are never used
+ * again, so that a head that is the same is one that has not changed.
  *
- * BUG_STORE: a push that finds the stack empty stores the head, without looking again.
- * BUG_FREE: a pop frees its node at once, which another pop may be reading. If the memory is used again, a head that was
- * replaced and put back passes for one that was not.
+ * BUG_STORE: a push that finds the stack empty stores the head, without looking again. BUG_FREE: a
+ * pop frees its node at once, which another pop may be reading. If the memory is used again, a head
+ * that was replaced and put back passes for one that was not.
  */
 #include <stdbool.h>
 #include <stdlib.h>

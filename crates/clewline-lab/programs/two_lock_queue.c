@@ -1,11 +1,12 @@
 /*
  * A queue with a lock at either end.
  *
- * Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
- * algorithms", 1996, the blocking one. A dummy keeps the two ends apart, so that they share one link.
+ * Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking
+ * concurrent queue algorithms", 1996, the blocking one. A dummy keeps the two ends apart, so that
+ * they share one link.
  *
- * BUG_ONE_LOCK: dequeuers take no lock.
- * BUG_ORDER: both kinds of calls take both locks, each its own first, and wait for each other for ever.
+ * BUG_ONE_LOCK: dequeuers take no lock. BUG_ORDER: both kinds of calls take both locks, each its
+ * own first, and wait for each other forever.
  */
 #include <pthread.h>
 #include <stdbool.h>

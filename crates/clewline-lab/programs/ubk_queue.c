@@ -1,12 +1,13 @@
 /*
  * An unbounded queue: a list of segments, inside of which order is not kept.
  *
- * Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues", 2013, the unbounded one. As
- * the bounded one, but that segments are linked, and are marked before they are taken out of the list: an enqueuer who
- * comes late learns from the mark that its segment is gone. With K + 1 slots in a segment the queue is out of order by K.
+ * Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues",
+ * 2013, the unbounded one. As the bounded one, but that segments are linked, and are marked before
+ * they are taken out of the list: an enqueuer who comes late learns from the mark that its segment
+ * is gone. With K + 1 slots in a segment the queue is out of order by K.
  *
- * Neither segments nor slots are used again here, so that they need no counters. The head has one in the upper bits of
- * its pointer, which x86-64 does not use.
+ * Neither segments nor slots are used again here, so that they need no counters. The head has one
+ * in the upper bits of its pointer, which x86-64 does not use.
  *
  * BUG_LATE_MARK: takes a segment out of the list first and marks it then.
  */
@@ -73,16 +74,23 @@ static void move_head(struct ubk_queue *q, tagged from) {
         __atomic_store_n(&segment->is_going, true, __ATOMIC_SEQ_CST);
 #else
     __atomic_store_n(&segment->is_going, true, __ATOMIC_SEQ_CST);
-    /* If this fails a thread holds it. Then it stays marked, and only those who hold it stay in it. */
+    /*
+     * If this fails a thread holds it. Then it stays marked, and only those who hold it stay in it.
+     */
     (void)__sync_bool_compare_and_swap(&q->head, from, TAGGED(next, 0));
 #endif
 }
 
-/* Whether a value that was put into a slot will be found, or was. If not, it has been taken back. */
+/*
+ * Whether a value that was put into a slot will be found, or was. If not, it has been taken back.
+ */
 static bool is_committed(struct ubk_queue *q, struct segment *segment, long *slot, long value) {
     if (__atomic_load_n(slot, __ATOMIC_SEQ_CST) != value)
         return true;
-    /* In this order: a segment that was not at the head and is not going after that is still behind the head. */
+    /*
+     * In this order: a segment that was not at the head and is not going after that is still behind
+     * the head.
+     */
     tagged head = load_head(q);
     if (SEGMENT(head) == segment) {
         if (__sync_bool_compare_and_swap(&q->head, head, TAGGED(segment, HELD(head) + 1)))
@@ -139,7 +147,10 @@ bool ubk_queue_dequeue(struct ubk_queue *q, long *value) {
                 return true;
             }
         } else if (segment == tail) {
-            /* Slots are filled in order, and taken only after the tail has moved: it was empty when we looked. */
+            /*
+             * Slots are filled in order, and taken only after the tail has moved: it was empty when
+             * we looked.
+             */
             if (tail == load_tail(q))
                 return false;
         } else {

@@ -1,12 +1,13 @@
 /*
  * A bounded queue for many producers and consumers, after D. Vyukov, "Bounded MPMC queue", 2010.
  *
- * Each cell has a sequence number, which says whose turn it is. An enqueue takes a ticket, writes the cell, and then
- * publishes the number; until then a dequeue that comes to the cell finds the queue empty, though other elements may be
- * behind it: `deq` may return null, and `enq` false, while an operation is in flight.
+ * Each cell has a sequence number, which says whose turn it is. An enqueue takes a ticket, writes
+ * the cell, and then publishes the number; until then a dequeue that comes to the cell finds the
+ * queue empty, though other elements may be behind it: `deq` may return null, and `enq` false,
+ * while an operation is in flight.
  *
- * RELAXED: these results are allowed.
- * BUG_WRAP: a dequeue gives its cell back before it has read it, so an enqueue one lap later may overwrite the element.
+ * RELAXED: these results are allowed. BUG_WRAP: a dequeue gives its cell back before it has read
+ * it, so an enqueue one lap later may overwrite the element.
  */
 #include <clewline.h>
 #include <stdatomic.h>

@@ -193,7 +193,7 @@ pub fn census_of_program(
     asked: &CensusRequest,
     enumeration: &mut Enumeration,
 ) -> Result<Census, Error> {
-    let no_count = |misfit: CodecError| Error::Killed { how: misfit.to_string() };
+    let no_count = |error: CodecError| Error::Killed { how: error.to_string() };
     let options = Options { executions_max: asked.executions_max, time: asked.time, ..Options::default() };
     let readings = asked.readings().map_err(no_count)?;
     // Histories are counted, whatever orders the accesses.

@@ -89,12 +89,12 @@ pub(crate) mod tests {
     pub(crate) fn check_serial(map: &impl Keyed, keys: usize, seed: u64) {
         let plan =
             GeneratorConfig { keys, values: ValueDomain::Below(4), seed, ..GeneratorConfig::default() };
-        let mut dice = CallSampler::new(&plan);
+        let mut sampler = CallSampler::new(&plan);
         let specification = Map::default();
         let mut state = specification.initial();
         let mut tree: BTreeMap<Value, Value> = BTreeMap::new();
         for number in 0..40 * keys + 400 {
-            let call = specification.sample(&mut dice);
+            let call = specification.sample(&mut sampler);
             let expected = specification.apply(&mut state, &call);
             assert_eq!(Some(make(map, &call)), expected, "{call:?}, call {number}, seed {seed}");
             mirror(&mut tree, &call);

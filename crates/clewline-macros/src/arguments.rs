@@ -16,14 +16,14 @@ pub(crate) struct Arguments {
     pub(crate) name: Option<LitStr>,
     /// The expression that creates the object.
     pub(crate) init: Option<Expr>,
-    /// The name of a memory model.
-    pub(crate) memory_model: Option<LitStr>,
+    /// Settings of types that are read from text: the key, the type, the text.
+    pub(crate) parsed: Vec<(Ident, Ident, LitStr)>,
     /// The results that operations may return with no effect.
     pub(crate) may_fail: Option<LitStr>,
     /// Methods of the builder.
     pub(crate) settings: Vec<TokenStream>,
-    /// Bounds of schedulers: the key, and the error message if no scheduler has it.
-    pub(crate) bounds: Vec<(Ident, String)>,
+    /// Bounds of schedulers: the key, the value, and the error message if no scheduler has it.
+    pub(crate) bounds: Vec<(Ident, TokenStream, String)>,
 }
 
 const ARGUMENT_NAMES: &str = "threads, operations, samples, auto, seed, jobs, executions, scheduler, memory_model, timeout, spurious, matrix, \
@@ -36,7 +36,7 @@ impl Parse for Arguments {
             krate,
             name: None,
             init: None,
-            memory_model: None,
+            parsed: Vec::new(),
             may_fail: None,
             settings: Vec::new(),
             bounds: Vec::new(),
@@ -79,7 +79,7 @@ impl Arguments {
         match &*name {
             "name" => self.name = Some(input.parse()?),
             "init" => self.init = Some(input.parse()?),
-            "scheduler" | "matrix" | "sequence" => {
+            "matrix" | "sequence" => {
                 let text: LitStr = input.parse()?;
                 self.settings.push(quote!(.#key(#text)));
             }
@@ -87,7 +87,10 @@ impl Arguments {
                 let (text, method): (LitStr, _) = (input.parse()?, format_ident!("{name}_calls"));
                 self.settings.push(quote!(.#method(#text)));
             }
-            "memory_model" => self.memory_model = Some(input.parse()?),
+            "memory_model" | "scheduler" => {
+                let ty = if name == "scheduler" { "ThreadScheduler" } else { "MemoryModel" };
+                self.parsed.push((key, format_ident!("{ty}"), input.parse()?));
+            }
             "may_fail" => self.may_fail = Some(input.parse()?),
             "timeout" => {
                 let text: LitStr = input.parse()?;
@@ -117,19 +120,18 @@ impl Arguments {
             return Err(Error::new(key.span(), unknown));
         }
         input.parse::<Token![=]>()?;
-        let name = bound_name(&key);
-        if input.peek(Ident) {
+        let value = if input.peek(Ident) {
             let none: Ident = input.parse()?;
             if none != "none" {
                 return Err(Error::new(none.span(), "expected a number or `none`"));
             }
-            self.settings.push(quote!(.bound(#name, ::core::option::Option::None)));
+            quote!(::core::option::Option::None)
         } else {
             let number: LitInt = input.parse()?;
             let number = LitInt::new(number.base10_digits(), number.span());
-            self.settings.push(quote!(.bound(#name, #number)));
-        }
-        self.bounds.push((key, unknown));
+            quote!(#number)
+        };
+        self.bounds.push((key, value, unknown));
         Ok(())
     }
 }

@@ -52,13 +52,18 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
     }
     let (krate, settings) = (&arguments.krate, &arguments.settings);
     let (name, subject) = (test_name(&arguments, &ty)?, short(&ty));
-    let bounds = arguments.bounds.iter().map(|(key, unknown)| {
+    let known = arguments.bounds.iter().map(|(key, _, unknown)| {
         let bound = bound_name(key);
-        quote_spanned!(key.span() => const _: () = assert!(#krate::line_up::has_bound(#bound), #unknown);)
+        quote_spanned!(key.span() =>
+            const _: () = assert!(#krate::line_up::find_bound(#bound).is_some(), #unknown);)
     });
-    let memory_model = arguments.memory_model.iter().map(|name| {
-        let parsed = quote!(<#krate::line_up::MemoryModel as ::core::str::FromStr>::from_str(#name));
-        quote!(.memory_model(#parsed.unwrap_or_else(|error| ::core::panic!("{error}"))))
+    let bounds = arguments.bounds.iter().map(|(key, value, unknown)| {
+        let bound = bound_name(key);
+        quote!(.bound(#krate::line_up::find_bound(#bound).expect(#unknown), #value))
+    });
+    let parsed = arguments.parsed.iter().map(|(key, ty, text)| {
+        let parsed = quote!(<#krate::line_up::#ty as ::core::str::FromStr>::from_str(#text));
+        quote!(.#key(#parsed.unwrap_or_else(|error| ::core::panic!("{error}"))))
     });
     let may_fail = may_fail(&arguments, &cancelled);
     Ok(quote! {
@@ -69,10 +74,10 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
         #[::core::prelude::v1::test]
         #(#test_attributes)*
         fn #name() {
-            #(#bounds)*
+            #(#known)*
             let line_up = #krate::LineUp::new(#init).named(#subject);
             #(#calls)*
-            line_up #(#memory_model)* #may_fail #(#settings)* .assert();
+            line_up #(#parsed)* #may_fail #(#settings)* #(#bounds)* .assert();
         }
     })
 }

@@ -275,7 +275,10 @@ fn unknown_arguments_of_the_attribute_are_rejected() {
     let text =
         expand(quote!(thread = 2), quote!(impl Stack { #[init] fn new() -> Self {} #[op] fn pop(&self) {} }));
     let text = text.expect("it may be a bound");
-    assert!(text.contains("assert ! (:: clewline :: line_up :: has_bound (\"thread\")"), "{text}");
+    assert!(
+        text.contains("assert ! (:: clewline :: line_up :: find_bound (\"thread\") . is_some ()"),
+        "{text}"
+    );
     assert!(text.contains(unknown), "{text}");
     check_arguments(quote!(threads = 2, threads = 3), "duplicate argument `threads`");
     check_arguments(quote!(threads = "2"), "expected integer literal");
@@ -291,9 +294,11 @@ fn every_bound_of_a_scheduler_is_an_argument() {
         let key = quote::format_ident!("{}", bound.name.replace('-', "_"));
         let block = || quote!(impl Stack { #[init] fn new() -> Self {} #[op] fn pop(&self) {} });
         let text = expand(quote!(#key = 17), block()).expect("a bound");
-        assert!(text.contains(&format!(". bound (\"{}\" , 17) . assert ()", bound.name)), "{text}");
-        assert!(text.contains(&format!(":: has_bound (\"{}\")", bound.name)), "{text}");
+        let found = format!(":: clewline :: line_up :: find_bound (\"{}\")", bound.name);
+        assert!(text.contains(&format!(". bound ({found} . expect (")), "{text}");
+        assert!(text.contains(" , 17) . assert ()"), "{text}");
+        assert!(text.contains(&format!("assert ! ({found} . is_some ()")), "{text}");
         let lifted = expand(quote!(#key = none), block()).expect("a bound");
-        assert!(lifted.contains(&format!(". bound (\"{}\" , :: core :: option", bound.name)), "{lifted}");
+        assert!(lifted.contains(") , :: core :: option :: Option :: None) . assert ()"), "{lifted}");
     }
 }

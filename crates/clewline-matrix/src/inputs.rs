@@ -122,7 +122,7 @@ where
         draw: impl Fn(&mut CallSampler) -> S::Call + Send + Sync + 'static,
     ) -> Self {
         let subject = SpecifiedSubject::with_debug(specification, make);
-        SubjectFactory { subject, draw: Arc::new(move |_, dice| draw(dice)), name: None }
+        SubjectFactory { subject, draw: Arc::new(move |_, sampler| draw(sampler)), name: None }
     }
 
     /// The same, with histories whose types `to_history` erases.
@@ -182,12 +182,12 @@ where
 {
     fn draw(&self, inputs: &Inputs) -> DrawnCalls {
         let plan = GeneratorConfig { operations: inputs.operations * self.threads, ..inputs.plan.clone() };
-        let mut dice = CallSampler::new(&plan);
+        let mut sampler = CallSampler::new(&plan);
         let mut calls = |thread: usize| {
             if let Some(mix) = inputs.mixes.get(thread) {
-                dice.set_mix(mix);
+                sampler.set_mix(mix);
             }
-            (0..inputs.operations).map(|_| (self.draw)(&self.specification, &mut dice)).collect()
+            (0..inputs.operations).map(|_| (self.draw)(&self.specification, &mut sampler)).collect()
         };
         let calls: Vec<Vec<S::Call>> = (0..self.threads).map(&mut calls).collect();
         DrawnCalls { calls: Box::new(calls), seed: plan.seed }

@@ -25,6 +25,32 @@ pub(crate) fn parsed<T>(
     }
 }
 
+/// The variables of every builder of tests.
+pub(crate) struct Variables {
+    pub(crate) seed: Option<u64>,
+    pub(crate) executions: Option<u64>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) jobs: Option<usize>,
+}
+
+impl Variables {
+    pub(crate) fn read(look_up: impl Fn(&str) -> Option<String>) -> Result<Variables, Error> {
+        let number = |it: &str| it.parse().ok().filter(|&it: &u64| it != 0);
+        let from_one = "a number from 1";
+        Ok(Variables {
+            seed: parsed(&look_up, SEED, "a number", |it| it.parse().ok())?,
+            executions: parsed(&look_up, EXECUTIONS, from_one, number)?,
+            timeout: parsed(&look_up, TIMEOUT, "a duration such as 500ms, 10s, 5m or 1h", duration)?,
+            jobs: parsed(&look_up, JOBS, from_one, number)?.map(|it| it as usize),
+        })
+    }
+}
+
+pub(crate) const SEED: &str = "CLEWLINE_SEED";
+pub(crate) const EXECUTIONS: &str = "CLEWLINE_EXECUTIONS";
+pub(crate) const TIMEOUT: &str = "CLEWLINE_TIMEOUT";
+pub(crate) const JOBS: &str = "CLEWLINE_JOBS";
+
 /// The results that operations may return with no effect, from `CLEWLINE_MAY_FAIL`.
 pub(crate) fn may_fail(look_up: impl Fn(&str) -> Option<String>) -> Result<Option<MayFail>, Error> {
     let expected = "results that may be returned with no effect, such as deq=null,enq=false";

@@ -40,7 +40,7 @@ pub(super) fn judge(
     if let MonitorVerdict::Violated(violation) = monitor.judge(&all_taken, Want::Verdict, budget)? {
         return Ok(MonitorVerdict::Violated(with_takes(violation, columns.len(), &takes)));
     }
-    let mut trial = Assignment {
+    let mut assignment = Assignment {
         monitor,
         columns: columns.clone(),
         want,
@@ -49,7 +49,7 @@ pub(super) fn judge(
         left_over: &mut left_over,
         runs: 0,
     };
-    trial.search(violation)
+    assignment.search(violation)
 }
 
 /// A violation in which artificial removals stand for the first pending one.

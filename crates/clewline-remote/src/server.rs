@@ -100,7 +100,7 @@ impl Server<'_> {
                         self.programs.insert(number, (program, ResultIdMap::default()));
                         reply.put_maybe(None, Message::put_text);
                     }
-                    Err(misfit) => reply.put_maybe(Some(&*misfit.to_string()), Message::put_text),
+                    Err(error) => reply.put_maybe(Some(&*error.to_string()), Message::put_text),
                 }
                 line.send(&reply)
             }

@@ -100,7 +100,7 @@ impl Message {
                 self.put(CUT);
                 self.put(*n);
             }
-            Coverage::Limited(Limit::Schedules(n)) => {
+            Coverage::Limited(Limit::Executions(n)) => {
                 self.put(SCHEDULES);
                 self.put(*n);
             }
@@ -122,7 +122,7 @@ impl Message {
         Coverage::Limited(match self.take_index(OTHER as usize + 1) as u64 {
             EXHAUSTED => return Coverage::Exhausted,
             CUT => Limit::Cut(self.take()),
-            SCHEDULES => Limit::Schedules(self.take()),
+            SCHEDULES => Limit::Executions(self.take()),
             STOPPED => Limit::Stopped,
             INTERRUPTED => Limit::Budget(Reason::Interrupted),
             DIVERGED => Limit::Diverged(self.take_diverged()),
@@ -170,7 +170,7 @@ mod tests {
         }
         let limits = [
             Limit::Cut(3),
-            Limit::Schedules(4),
+            Limit::Executions(4),
             Limit::Stopped,
             Limit::Budget(Reason::Interrupted),
             Limit::Diverged(diverged()),

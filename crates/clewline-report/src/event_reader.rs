@@ -18,13 +18,13 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    const SMALL: u64 = 1 << 16;
+    const SMALL_WORDS_END: u64 = 1 << 16;
 
     /// The number of `name`.
     pub(crate) fn number(&mut self, name: Value) -> u32 {
         let next = self.names.len() as u32 + 1;
         let word = name.word();
-        let place = if word < Self::SMALL {
+        let place = if word < Self::SMALL_WORDS_END {
             let word = word as usize;
             if self.small.len() <= word {
                 self.small.resize(word + 1, 0);
@@ -43,7 +43,8 @@ impl Numbering {
     /// The number of `name`, if it has one.
     pub(crate) fn find(&self, name: Value) -> Option<u32> {
         let word = name.word();
-        let place = if word < Self::SMALL { self.small.get(word as usize) } else { self.large.get(&name) };
+        let place =
+            if word < Self::SMALL_WORDS_END { self.small.get(word as usize) } else { self.large.get(&name) };
         place.copied().unwrap_or(0).checked_sub(1)
     }
 

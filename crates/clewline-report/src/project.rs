@@ -123,8 +123,7 @@ impl Regressions {
     /// The failures, the latest first.
     fn failures(&self) -> Vec<String> {
         let text = self.path.as_ref().and_then(|it| fs::read_to_string(it).ok()).unwrap_or_default();
-        let is_one = |it: &&str| !it.is_empty() && !it.starts_with('#');
-        text.lines().rev().map(str::trim).filter(is_one).map(str::to_owned).collect()
+        failures_in(&text)
     }
 
     /// The first failure that `replay` finds again, the latest failures first. One that does not
@@ -143,25 +142,45 @@ impl Regressions {
     /// Keeps a failure, if there is one that is not kept already.
     pub fn keep(&self, failure: Option<String>) {
         let Some(failure) = failure.filter(|it| !it.contains('\n')) else { return };
-        let kept = self.failures();
-        if kept.contains(&failure) {
+        if self.failures().contains(&failure) {
             return;
         }
-        let oldest = kept.last().filter(|_| REGRESSIONS_MAX <= kept.len());
-        self.change(|it| {
-            let text = oldest.map_or_else(|| it.clone(), |oldest| without(&it, oldest));
+        self.change(|text| {
+            let kept = failures_in(&text);
+            if kept.contains(&failure) {
+                return text;
+            }
+            let oldest = kept.last().filter(|_| REGRESSIONS_MAX <= kept.len());
+            let text = oldest.map_or_else(|| text.clone(), |oldest| without(&text, oldest));
             format!("{text}{failure}\n")
         });
     }
 
     fn change(&self, change: impl FnOnce(String) -> String) {
         let Some(path) = &self.path else { return };
+        let _locked = lock();
         let text = fs::read_to_string(path).unwrap_or_else(|_| HEADER.to_owned());
         if let Some(folder) = path.parent() {
             let _there = fs::create_dir_all(folder);
         }
         let _best_effort = replace_file(path, change(text));
     }
+}
+
+/// Locks the files of regressions against other threads and processes, until it is dropped; `None`
+/// if that is not possible. In the target directory, since the files may be checked in.
+fn lock() -> Option<fs::File> {
+    let folder = Surroundings::of_process().target().join("clewline");
+    fs::create_dir_all(&folder).ok()?;
+    let file = fs::File::options().create(true).append(true).open(folder.join("regressions.lock")).ok()?;
+    file.lock().ok()?;
+    Some(file)
+}
+
+/// The failures in the text of a file, the latest first.
+fn failures_in(text: &str) -> Vec<String> {
+    let is_one = |it: &&str| !it.is_empty() && !it.starts_with('#');
+    text.lines().rev().map(str::trim).filter(is_one).map(str::to_owned).collect()
 }
 
 fn without(text: &str, failure: &str) -> String {

@@ -20,8 +20,8 @@
 //!
 //! A pending operation has no result. `step` is then called with a `ret` of which every comparison
 //! (`==`, `!=`, `in`, `not in`) and every test of its truth is tried both ways, so that all results
-//! are covered, and none that is impossible. A script that does anything else with it (`ret > 3`)
-//! is told to define `results`.
+//! are covered, and none that is impossible. For a script that does anything else with it (`ret >
+//! 3`), the error says that it has to define `results`.
 //!
 //! # The language
 //!

@@ -1,6 +1,6 @@
 /*
- * Included before each file that gcc compiles: gcc would expand these builtin functions in place, without
- * instrumentation. The names in quotes are those that the linker knows.
+ * Included before each file that gcc compiles: gcc would expand these builtin functions in place,
+ * without instrumentation. The names in quotes are those that the linker knows.
  */
 #pragma GCC system_header
 #ifdef __cplusplus

@@ -10,12 +10,14 @@
  *     CLEWLINE_OPERATION(push, value) { stack_push(s, value); return CLEWLINE_NOTHING; }
  *     CLEWLINE_OPERATION(pop)         { long v; return stack_pop(s, &v) ? v : CLEWLINE_EMPTY; }
  *
- * That is all of it. `clewline cc stack_test.c stack.c` compiles both, makes a few of these calls one at a time in every
- * order to learn what is right, then makes them at the same time in every interleaving within a bound, and shows the first
- * whose answers no order of the calls explains. A call that crashes, waits for ever, or touches memory that was freed is
- * found as well.
+ * `clewline cc stack_test.c stack.c` compiles both. It first executes a few of these calls one at a
+ * time, in every order: these serial histories are the reference. Then it executes the calls
+ * concurrently, in every interleaving within a bound, and reports the first history that is not
+ * linearizable: whose results no serial history produces. Crashes, deadlocks and accesses to freed
+ * memory are reported, too.
  *
- * Each interleaving begins with the program's memory as it was at the start: nothing has to be freed or undone.
+ * Each interleaving begins with the memory that the program had at the start: nothing has to be
+ * freed or undone.
  */
 #ifndef CLEWLINE_H
 #define CLEWLINE_H
@@ -27,16 +29,17 @@
 #include <stdbool.h>
 #endif
 
-/* What an operation answers: a number, or one of these. */
-#define CLEWLINE_NOTHING LONG_MIN       /* it has no answer, as a push */
-#define CLEWLINE_EMPTY (LONG_MIN + 1)   /* there was nothing to take, as a pop of an empty stack */
+/* The result of an operation: a number, or one of these. */
+#define CLEWLINE_NOTHING LONG_MIN       /* no result, as of a push */
+#define CLEWLINE_EMPTY (LONG_MIN + 1)   /* nothing to return, as of a pop of an empty stack */
 
-#define CLEWLINE_TRUE (LONG_MIN + 2)    /* true, as the specifications have it; 1 is a number */
+#define CLEWLINE_TRUE (LONG_MIN + 2)    /* true, as specifications write it; 1 is a number */
 #define CLEWLINE_FALSE (LONG_MIN + 3)
 
 /*
- * CLEWLINE_RESULT(x): the answer for a value of C or C++: a bool is CLEWLINE_TRUE or CLEWLINE_FALSE, an empty std::optional is
- * CLEWLINE_EMPTY, and a number is itself. In C, a comparison is an int: CLEWLINE_BOOL(a < b).
+ * CLEWLINE_RESULT(x): the result for a value of C or C++. A bool is CLEWLINE_TRUE or
+ * CLEWLINE_FALSE, an empty std::optional is CLEWLINE_EMPTY, and a number is itself. In C, a
+ * comparison is an int: CLEWLINE_BOOL(a < b).
  */
 #define CLEWLINE_BOOL(x) ((x) ? CLEWLINE_TRUE : CLEWLINE_FALSE)
 #ifdef __cplusplus
@@ -52,17 +55,21 @@ template <typename T> long result(const std::optional<T> &it) { return it ? resu
 #define CLEWLINE_RESULT(x) _Generic((x), bool: CLEWLINE_BOOL(x), default: (long)(x))
 #endif
 
-/* CLEWLINE_INIT { … }: makes what is tested. It is run before each interleaving, while there is one thread. */
+/* CLEWLINE_INIT { … }: makes the object. One thread runs it before each interleaving. */
 #define CLEWLINE_INIT CLEWLINE_PART_(init)
 
-/* CLEWLINE_FINISH { … }: what is run after all calls of an interleaving, by one thread; to look whether all is well. */
+/*
+ * CLEWLINE_FINISH { … }: one thread runs it after all calls of an interleaving, to check the
+ * object.
+ */
 #define CLEWLINE_FINISH CLEWLINE_PART_(finish)
 
 /*
- * CLEWLINE_OPERATION(pop) { … return answer; }: a call that is written `pop` on the command line and in reports.
- * CLEWLINE_OPERATION(push, value) { … }: one that is written `push(3)`, with `long value` being 3.
- * CLEWLINE_OPERATION(put, key, value) { … }: one that is written `put(1, 2)`. There may be up to four arguments.
- * Every path ends with a return. From the first operation on, a function without one does not compile.
+ * CLEWLINE_OPERATION(pop) { … return result; }: `pop` on the command line and in reports.
+ * CLEWLINE_OPERATION(push, value) { … }: `push(3)`, where `long value` is 3.
+ * CLEWLINE_OPERATION(put, key, value) { … }: `put(1, 2)`. There may be up to four arguments.
+ * Every path has to return a result. From the first operation on, a function of this file that ends
+ * without one does not compile.
  */
 #define CLEWLINE_OPERATION(...)                                                                     \
     CLEWLINE_CHOSEN_(__VA_ARGS__, CLEWLINE_TOO_MANY_, CLEWLINE_TOO_MANY_, CLEWLINE_TOO_MANY_,       \
@@ -70,40 +77,44 @@ template <typename T> long result(const std::optional<T> &it) { return it ? resu
         CLEWLINE_OPERATION_2_, CLEWLINE_OPERATION_1_, CLEWLINE_OPERATION_0_, )(__VA_ARGS__)
 
 /*
- * CLEWLINE_ROLE("producer: enq"): these operations are all called by one thread, for a queue with one producer or a deque with
- * an owner. Several operations are separated by commas. It is about random matrices.
+ * CLEWLINE_ROLE("producer: enq"): in random matrices, one thread makes all calls of these
+ * operations: for a queue with one producer, or a deque with an owner. Commas separate operations.
  */
-#define CLEWLINE_ROLE(text) CLEWLINE_TOLD_(role, text)
-
-/* CLEWLINE_MATRIX("push(1) pop | push(2) pop"): which calls are made; a column for each thread. Without it, random ones. */
-#define CLEWLINE_MATRIX(text) CLEWLINE_TOLD_(matrix, text)
+#define CLEWLINE_ROLE(text) CLEWLINE_SETTING_(role, text)
 
 /*
- * CLEWLINE_GOLDEN("queue"): what is right, by the name of a specification that `clewline specs` lists. Without it, what is
- * right is what the code itself does one call at a time.
+ * CLEWLINE_MATRIX("push(1) pop | push(2) pop"): the calls, one column for each thread. Without it,
+ * matrices are random.
  */
-#define CLEWLINE_GOLDEN(specification) CLEWLINE_TOLD_(golden, specification)
-
-/* CLEWLINE_QUASI("deq=2"): by how many places calls may be out of order, for structures that are relaxed on purpose. */
-#define CLEWLINE_QUASI(factors) CLEWLINE_TOLD_(quasi, factors)
+#define CLEWLINE_MATRIX(text) CLEWLINE_SETTING_(matrix, text)
 
 /*
- * CLEWLINE_MAY_FAIL("deq=null,enq=false"): results that calls may return with no effect while another call overlaps, for a
- * ring that reports full or empty while an operation is in flight; "deq=null:always" allows them at any time.
+ * CLEWLINE_GOLDEN("queue"): the reference is this specification, one that `clewline specs` lists.
+ * Without it, the reference is the set of serial histories of the code itself.
  */
-#define CLEWLINE_MAY_FAIL(results) CLEWLINE_TOLD_(may_fail, results)
+#define CLEWLINE_GOLDEN(specification) CLEWLINE_SETTING_(golden, specification)
+
+/* CLEWLINE_QUASI("deq=2"): by how many places calls may be out of order, for relaxed structures. */
+#define CLEWLINE_QUASI(factors) CLEWLINE_SETTING_(quasi, factors)
+
+/*
+ * CLEWLINE_MAY_FAIL("deq=null,enq=false"): results that calls may return with no effect while
+ * another call overlaps, for a ring that reports full or empty while an operation is in flight;
+ * "deq=null:always" allows them at any time.
+ */
+#define CLEWLINE_MAY_FAIL(results) CLEWLINE_SETTING_(may_fail, results)
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* A number below n, which must not be 0. All of them are tried: use it in place of rand(). */
+/* Returns a number below n, which must not be 0. Every choice is explored: use it as rand(). */
 unsigned clewline_choose(unsigned n);
 
-/* Ends this interleaving, and reports it with this message. A failed assert() does the same. */
+/* Ends this execution, and reports it with this message. A failed assert() does the same. */
 void clewline_fail(const char *message);
 
-/* What follows is called by the macros. */
+/* The macros call these. */
 void clewline_register_init(void (*init)(void));
 void clewline_register_finish(void (*finish)(void));
 void clewline_register_operation(const char *name, long (*operation)(long, long, long, long), int arguments);
@@ -118,17 +129,17 @@ int clewline_main(int argc, char **argv);
 }
 #endif
 
-/* Each macro leaves a function that is run before main and tells the runtime what was declared. */
+/* Each macro defines a function that runs before main and registers what was declared. */
 #define CLEWLINE_BEFORE_MAIN_(name) static __attribute__((constructor, used)) void name(void)
 #define CLEWLINE_CHOSEN_(a, b, c, d, e, f, g, h, i, j, k, ...) k
 #define CLEWLINE_JOINED_(a, b) CLEWLINE_JOINED_AGAIN_(a, b)
 #define CLEWLINE_JOINED_AGAIN_(a, b) a##b
 #define CLEWLINE_PART_(part)                                                                        \
     static void clewline_##part(void);                                                              \
-    CLEWLINE_BEFORE_MAIN_(clewline_tell_##part) { clewline_register_##part(clewline_##part); }      \
+    CLEWLINE_BEFORE_MAIN_(clewline_add_##part) { clewline_register_##part(clewline_##part); }       \
     static void clewline_##part(void)
-#define CLEWLINE_TOLD_(what, text)                                                                  \
-    CLEWLINE_BEFORE_MAIN_(CLEWLINE_JOINED_(clewline_tell_##what##_, __LINE__)) {                    \
+#define CLEWLINE_SETTING_(what, text)                                                               \
+    CLEWLINE_BEFORE_MAIN_(CLEWLINE_JOINED_(clewline_add_##what##_, __LINE__)) {                     \
         clewline_register_##what(text);                                                             \
     }
 #ifdef __cplusplus
@@ -144,7 +155,7 @@ int clewline_main(int argc, char **argv);
         (void)a, (void)b, (void)c, (void)d;                                                         \
         return clewline_operation_##name given;                                                     \
     }                                                                                               \
-    CLEWLINE_BEFORE_MAIN_(clewline_tell_##name) {                                                   \
+    CLEWLINE_BEFORE_MAIN_(clewline_add_##name) {                                                    \
         clewline_register_operation(#name, clewline_call_##name, count);                            \
     }                                                                                               \
     _Pragma("GCC diagnostic error \"-Wreturn-type\"")                                               \
@@ -160,7 +171,10 @@ int clewline_main(int argc, char **argv);
     CLEWLINE_ASSERT_(!sizeof #name, "the operation `" #name "` has more than four arguments");      \
     static __attribute__((unused)) long clewline_operation_##name(void)
 
-/* A program with a main of its own calls clewline_main there. Define CLEWLINE_NO_MAIN if it is in this file. */
+/*
+ * A program with its own main calls clewline_main there. Define CLEWLINE_NO_MAIN if that main is in
+ * this file.
+ */
 #ifndef CLEWLINE_NO_MAIN
 __attribute__((weak)) int main(int argc, char **argv) { return clewline_main(argc, argv); }
 #endif

@@ -6,11 +6,12 @@
  *
  *     static clewline::test<stack<int>> it;
  *     static auto push = it.operation("push", [](stack<int> &s, int value) { s.push(value); });
- *     static auto pop = it.operation("pop", [](stack<int> &s) { return s.pop(); });   // std::optional<int>
+ *     static auto pop = it.operation("pop", [](stack<int> &s) { return s.pop(); });
  *
- * Each interleaving begins with a new object: `stack<int>()`, or what the lambda in clewline::test<T> it([] { … }) returns, a
- * pointer to it. An operation takes the object and up to four numbers. A bool is shown as true or false, an empty
- * std::optional as None, and void as nothing. All macros of clewline.h can be used beside it. It needs C++17.
+ * Each interleaving begins with a new object: `stack<int>()`, or the one to which the lambda in
+ * clewline::test<T> it([] { … }) returns a pointer. An operation takes the object and up to four
+ * numbers. It returns a bool, a number, a std::optional (None if it is empty), or void. All macros
+ * of clewline.h can be used, too. C++17 is required.
  */
 #ifndef CLEWLINE_HPP
 #define CLEWLINE_HPP
@@ -20,7 +21,7 @@
 
 namespace clewline {
 
-/* Tests objects of one type. Its operations are declared in the same file. */
+/* A test of objects of one type. Its operations are declared in the same file. */
 template <typename T> class test {
 public:
     test() : test([] { return new T(); }) {}
@@ -61,7 +62,7 @@ private:
         }
     }
 
-    template <typename F, typename... Given> static long answer(Given... given) {
+    template <typename F, typename... Given> static long result_of(Given... given) {
         using Result = std::invoke_result_t<F &, T &, Given...>;
         if constexpr (std::is_void_v<Result>) {
             stateless<F>()(*object, given...);
@@ -73,11 +74,11 @@ private:
 
     template <typename F> static long call(long a, long b, long c, long d) {
         (void)a, (void)b, (void)c, (void)d;
-        if constexpr (arguments<F>() == 0) return answer<F>();
-        else if constexpr (arguments<F>() == 1) return answer<F>(a);
-        else if constexpr (arguments<F>() == 2) return answer<F>(a, b);
-        else if constexpr (arguments<F>() == 3) return answer<F>(a, b, c);
-        else return answer<F>(a, b, c, d);
+        if constexpr (arguments<F>() == 0) return result_of<F>();
+        else if constexpr (arguments<F>() == 1) return result_of<F>(a);
+        else if constexpr (arguments<F>() == 2) return result_of<F>(a, b);
+        else if constexpr (arguments<F>() == 3) return result_of<F>(a, b, c);
+        else return result_of<F>(a, b, c, d);
     }
 };
 

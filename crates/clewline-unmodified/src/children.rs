@@ -21,7 +21,7 @@ use clewline_core::is_interrupted;
 static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 // After an interruption a child has this long to end by itself.
-const GRACE: Duration = Duration::from_secs(2);
+const EXIT_TIME_MAX: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const POLL_INTERVAL_MIN: Duration = Duration::from_micros(200);
 
@@ -110,7 +110,9 @@ impl ChildGroup {
                     interrupted_at = Some(Instant::now());
                     send(self.child.id(), Signal::EndGroup, &running());
                 }
-                Some(at) if GRACE <= at.elapsed() => send(self.child.id(), Signal::KillGroup, &running()),
+                Some(at) if EXIT_TIME_MAX <= at.elapsed() => {
+                    send(self.child.id(), Signal::KillGroup, &running())
+                }
                 Some(_) | None => (),
             }
             thread::sleep(pause);
@@ -132,7 +134,7 @@ impl ChildGroup {
                 }
             }
             send(id, Signal::End, &running());
-            if !is_done(GRACE) {
+            if !is_done(EXIT_TIME_MAX) {
                 send(id, Signal::KillGroup, &running());
             }
         });

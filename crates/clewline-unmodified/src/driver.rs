@@ -210,7 +210,7 @@ fn quoted_words(text: &str) -> Vec<OsString> {
 
 /// A flag that cannot be used with the instrumentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misfit {
+pub enum UnsupportedFlag {
     /// It is left out, and this says why.
     Dropped(&'static str),
     /// The command fails, and this says why.
@@ -219,27 +219,27 @@ pub enum Misfit {
 
 /// Whether a flag of the user fits; `None` if it does.
 #[must_use]
-pub fn misfit(flag: &OsStr) -> Option<Misfit> {
+pub fn unsupported_flag(flag: &OsStr) -> Option<UnsupportedFlag> {
     let flag = flag.to_string_lossy();
     let coverage = ["--coverage", "-coverage", "-fprofile-arcs", "-ftest-coverage", "-fcoverage-mapping"];
     let profile = ["-fprofile-generate", "-fprofile-instr-generate"];
     if coverage.contains(&&*flag) || profile.iter().any(|it| flag.starts_with(it)) {
-        return Some(Misfit::Dropped(
+        return Some(UnsupportedFlag::Dropped(
             "its counters would be accesses of the program, which race; measure coverage in another build",
         ));
     }
     if ["-flto", "-fwhole-program"].iter().any(|it| flag.starts_with(it)) {
-        return Some(Misfit::Dropped("code would be made after the instrumentation"));
+        return Some(UnsupportedFlag::Dropped("code would be made after the instrumentation"));
     }
     if flag == "-static" || flag == "-static-pie" {
-        return Some(Misfit::Refused("the runtime is a shared library: link dynamically"));
+        return Some(UnsupportedFlag::Refused("the runtime is a shared library: link dynamically"));
     }
     if flag == "-m32" || flag == "-mx32" {
-        return Some(Misfit::Refused("code for 32 bits is not instrumented"));
+        return Some(UnsupportedFlag::Refused("code for 32 bits is not instrumented"));
     }
     let sanitizers = flag.strip_prefix("-fsanitize=")?;
     let excluded = ["address", "hwaddress", "memory", "leak", "kernel-address", "dataflow", "fuzzer"];
-    sanitizers.split(',').any(|it| excluded.contains(&it)).then_some(Misfit::Refused(
+    sanitizers.split(',').any(|it| excluded.contains(&it)).then_some(UnsupportedFlag::Refused(
         "it excludes the instrumentation of threads; uses after free and double frees are found without it",
     ))
 }
@@ -289,11 +289,11 @@ mod tests {
 
     #[test]
     fn flags_that_do_not_fit_are_dropped_or_refused() {
-        let of = |flag: &str| misfit(OsStr::new(flag));
-        assert!(matches!(of("--coverage"), Some(Misfit::Dropped(_))));
-        assert!(matches!(of("-fprofile-generate=x"), Some(Misfit::Dropped(_))));
-        assert!(matches!(of("-fsanitize=undefined,address"), Some(Misfit::Refused(_))));
-        assert!(matches!(of("-static"), Some(Misfit::Refused(_))));
+        let of = |flag: &str| unsupported_flag(OsStr::new(flag));
+        assert!(matches!(of("--coverage"), Some(UnsupportedFlag::Dropped(_))));
+        assert!(matches!(of("-fprofile-generate=x"), Some(UnsupportedFlag::Dropped(_))));
+        assert!(matches!(of("-fsanitize=undefined,address"), Some(UnsupportedFlag::Refused(_))));
+        assert!(matches!(of("-static"), Some(UnsupportedFlag::Refused(_))));
         let fine = ["-fsanitize=undefined", "-fsanitize=thread", "-O2", "-static-libgcc", "-no-pie"];
         assert_eq!(fine.map(of), [None; 5]);
     }

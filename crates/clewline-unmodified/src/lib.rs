@@ -48,7 +48,7 @@ pub use cargo::{BuiltTests, Crate, ListedTests, TestId};
 pub use children::end_children;
 pub use clewline_remote::{Points, Remote, RunOptions, Trust, Unseen, read_places, show_places};
 pub use compiler::{Compiler, CompilerKind, Language};
-pub use driver::{Misfit, Stage, drive, misfit, with_response_files};
+pub use driver::{Stage, UnsupportedFlag, drive, unsupported_flag, with_response_files};
 pub use error::{Error, GaveUp, check_platform};
 pub use new_crate::NewCrate;
 pub use program::{Program, Sources};

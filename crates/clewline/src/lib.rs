@@ -155,11 +155,11 @@ pub mod line_up {
     #[doc(inline)]
     pub use clewline_matrix::{Component, Explorable, SpecifiedSubject};
     #[doc(hidden)]
-    pub use clewline_methods::line_up::has_bound;
+    pub use clewline_methods::line_up::find_bound;
     #[doc(inline)]
     pub use clewline_methods::line_up::{
-        Alphabet, BadMatrix, CallList, Cause, Checked, ColumnList, Every, Finding, LineUp, Matrix, Options,
-        Outcome, Plan, Reference, ShownResult,
+        Alphabet, BadMatrix, Bound, CallList, Cause, Checked, ColumnList, Every, Finding, LineUp, Matrix,
+        Options, Outcome, Plan, Reference, ShownResult, ThreadScheduler,
     };
     #[doc(inline)]
     pub use clewline_threads::control::MemoryModel;
@@ -188,7 +188,8 @@ pub mod actors {
     };
     #[doc(inline)]
     pub use clewline_methods::actors::{
-        Coverage, Error, Explore, Finding, Limit, Metrics, Outcome, Step, ViolationKind,
+        ActorScheduler, Coverage, Error, Explore, Finding, Limit, Metrics, Outcome, Step, StuckCalls,
+        ViolationKind,
     };
 }
 

@@ -141,7 +141,7 @@ fn a_scheduler_of_messages_explores() {
     check(
         "actors latch-servers:hasty --scheduler newest-first",
         0,
-        &["in all schedules within the bound", "1 schedule by newest-first"],
+        &["in all schedules within the bound", "1 execution by newest-first"],
     );
     check("actors --help", 0, &["newest-first"]);
 }
@@ -151,7 +151,7 @@ fn a_subject_is_explored_and_stressed() {
     let matrix = "--matrix is-set~is-set~|~set";
     check(&format!("explore flag {matrix}"), 0, &["holds: "]);
     check(&format!("explore flag:twice {matrix}"), 1, &["flag:twice is not linearizable"]);
-    check("stress flag --executions 50 --seed 1", 0, &["no violation found in 50 runs of flag"]);
+    check("stress flag --executions 50 --seed 1", 0, &["no violation found in 50 executions of flag"]);
     check("subjects", 0, &["flag:twice"]);
 }
 

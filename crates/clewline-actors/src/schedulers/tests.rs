@@ -1,5 +1,5 @@
-mod dice;
 mod jobs;
+mod random_actors;
 mod random_systems;
 
 use clewline_explore::{Bounds, Limit};
@@ -35,6 +35,28 @@ fn run(name: &str, settings: &Settings) -> (Coverage, Counts, Option<(u64, Strin
 }
 
 #[test]
+fn every_built_in_scheduler_is_a_constant_and_read_from_its_name() {
+    let constants = [
+        ActorScheduler::States,
+        ActorScheduler::DELAY_BOUNDED,
+        ActorScheduler::DPOR,
+        ActorScheduler::EXHAUSTIVE,
+        ActorScheduler::IRED,
+        ActorScheduler::LIVIOLA,
+        ActorScheduler::PCT,
+        ActorScheduler::POS,
+        ActorScheduler::RANDOM,
+        ActorScheduler::TRANSDPOR,
+    ];
+    let names: Vec<&str> = constants.iter().map(ActorScheduler::name).collect();
+    assert_eq!(names, ActorScheduler::all().map(|it| it.0).collect::<Vec<_>>());
+    for name in names {
+        assert_eq!(name.parse::<ActorScheduler>().map(|it| it.name()), Ok(name));
+    }
+    assert!("fate".parse::<ActorScheduler>().is_err());
+}
+
+#[test]
 fn every_schedule_of_the_hasty_register_is_counted() {
     let (coverage, counts, first) = run("exhaustive", &Settings::default());
     assert_eq!((coverage, counts), (Coverage::Exhausted, (252, 0, 32, 32, 12)));
@@ -46,7 +68,7 @@ fn only_a_limit_that_was_reached_limits_coverage() {
     let limited = |schedules| run("exhaustive", &Settings { schedules, ..Settings::default() });
     assert_eq!(limited(252).0, Coverage::Exhausted);
     let (coverage, counts, _) = limited(251);
-    assert_eq!((coverage, counts.0), (Coverage::Limited(Limit::Schedules(251)), 251));
+    assert_eq!((coverage, counts.0), (Coverage::Limited(Limit::Executions(251)), 251));
 }
 
 #[test]
@@ -105,7 +127,7 @@ fn delays_bound_the_schedules_explored() {
         run("delay-bounded", &Settings { bounds: delays(100), ..Settings::default() });
     assert_eq!((coverage, counts), (Coverage::Exhausted, (252, 0, 32, 32, 12)));
     let cut = run("delay-bounded", &Settings { bounds: delays(3), schedules: 46, ..Settings::default() });
-    assert_eq!((cut.0, cut.1.0), (Coverage::Limited(Limit::Schedules(46)), 46));
+    assert_eq!((cut.0, cut.1.0), (Coverage::Limited(Limit::Executions(46)), 46));
 }
 
 #[test]

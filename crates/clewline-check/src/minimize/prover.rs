@@ -41,7 +41,7 @@ const OPERATIONS_PER_CONFIG: u64 = 16;
 pub(super) const NEAR_OPERATIONS: usize = 24;
 
 /// An attempt that can be done without may take one part in this many of what is left.
-const PARTS: u64 = 4;
+const SPARE_ATTEMPT_BUDGET_DIVISOR: u64 = 4;
 
 /// At most this many states may have been reached by operations that came long before, and they may
 /// have at most this many labels.
@@ -74,7 +74,7 @@ impl<'b> Left<'b> {
         attempt: impl FnOnce(&mut Left<'_>) -> Result<T, Reason>,
     ) -> Result<T, Reason> {
         let left = self.budget.configurations().saturating_sub(self.visited);
-        let budget = self.budget.clone().with_configurations(left / PARTS);
+        let budget = self.budget.clone().with_configurations(left / SPARE_ATTEMPT_BUDGET_DIVISOR);
         let mut part = Left { budget: &budget, visited: 0 };
         let result = attempt(&mut part);
         self.visited += part.visited;

@@ -45,7 +45,7 @@
 //!
 //! Moves that take gaps from few pushes come first. Which of several equal elements is popped may
 //! turn out to be wrong only after hundreds of moves; then the search does not try everything in
-//! between, but takes steps back and tries another order (`patience.rs`).
+//! between, but takes steps back and tries another order (`backtracking.rs`).
 //!
 //! Source: ours. That the times in which two elements of a stack are inside nest or are disjoint
 //! is what Lee and Mathur's monitor uses for distinct values (PLDI 2025).
@@ -63,8 +63,8 @@
 //!   start on restores what was before its move.
 //! * `alive[x]` is the number of gaps of x that are not dead, and positive for every push left.
 
+mod backtracking;
 mod order;
-mod patience;
 mod side;
 mod state;
 

@@ -146,13 +146,13 @@ fn random_case(seed: u64, operations: usize) -> Box<dyn ErasedHistory> {
                 let (method, element) = call.split_once(' ').unwrap_or((&call, "0"));
                 let element: usize = element.parse().unwrap();
                 let is_there = inside.contains(&element);
-                let is_told = random.below(2) == 0;
+                let is_returned = random.below(2) == 0;
                 let ret = match method {
                     "read" => {
                         format!("[{}]", inside.iter().map(usize::to_string).collect::<Vec<_>>().join(" "))
                     }
                     "contains" | "remove" => is_there.to_string(),
-                    _ if is_told => (!is_there).to_string(),
+                    _ if is_returned => (!is_there).to_string(),
                     _ => "nil".to_owned(),
                 };
                 if method == "add" && !is_there {

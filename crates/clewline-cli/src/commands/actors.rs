@@ -22,7 +22,7 @@ use clewline_lab::{
 };
 use clewline_methods::{
     actors::{
-        Coverage, Error, Options, Outcome, Presented, Progress, ReportContext, Scheduler, StopCondition,
+        ActorScheduler, Coverage, Error, Options, Outcome, Presented, Progress, ReportContext, StopCondition,
         StuckCalls, Token, explore, replay,
     },
     available_memory,
@@ -137,15 +137,15 @@ pub(super) struct Args {
     delivery: String,
 
     /// Whether calls may stay pending forever; `forbid` reports them as violations
-    #[arg(long, value_name = "allow|forbid", default_value = "allow", value_parser = ["allow", "forbid"])]
-    stuck: String,
+    #[arg(long, value_name = "allow|forbid", default_value = "allow")]
+    stuck: StuckCalls,
 
     /// Stop at the first violation
     #[arg(long)]
-    first: bool,
+    stop_at_first: bool,
 
     /// Replay the execution with this token; reports print tokens
-    #[arg(long, value_name = "TOKEN", conflicts_with = "first")]
+    #[arg(long, value_name = "TOKEN", conflicts_with = "stop_at_first")]
     replay: Option<String>,
 
     /// Write the message flow graph to a file, in Graphviz format
@@ -182,8 +182,8 @@ Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 
 fn schedulers() -> String {
     let mut text = "Scheduler (search strategy):\n".to_owned();
-    for (name, about) in Scheduler::all() {
-        text.push_str(&format!("  {name:14}{about}\n"));
+    for (name, about) in ActorScheduler::all() {
+        text.push_str(&format!("  {name}: {about}\n"));
     }
     text
 }
@@ -280,7 +280,7 @@ impl KeptBudgets {
         let before = journal.before();
         if let Some(unit) = journal.take_last() {
             if unit["harness"] != json!(file) {
-                return Err(journal.misfit("the calls have changed since"));
+                return Err(journal.mismatch("the calls have changed since"));
             }
             let held = unit["fault_budgets"].as_u64().unwrap_or(0);
             progress.fault_budgets.store(held as usize, Ordering::Relaxed);
@@ -331,7 +331,7 @@ fn message(name: &str, progress: &Progress, elapsed: Duration) -> String {
     if progress.shrinking() != 0 {
         return format!("{name}: violation found; shrinking the harness");
     }
-    let (done, what) = match (progress.states(), progress.schedules()) {
+    let (done, what) = match (progress.states(), progress.executions()) {
         (0, executions) => (executions, "executions"),
         (states, _) => (states, "states"),
     };
@@ -368,10 +368,11 @@ fn named(args: &Args, found: FoundSystem) -> Result<(NamedSystem, String), Failu
 }
 
 fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Options, Failure> {
-    let mut scheduler = Scheduler::find(&args.scheduler).map_err(|it| Failure::at("--scheduler", it))?;
+    let mut scheduler =
+        args.scheduler.parse::<ActorScheduler>().map_err(|it| Failure::at("--scheduler", it))?;
     if args.compat.is_some() {
         let found = ds2::find(found.system.name, &args.scheduler);
-        scheduler = Scheduler::Executions(found.map_err(|it| Failure::at("--compat", it))?);
+        scheduler = ActorScheduler::Executions(found.map_err(|it| Failure::at("--compat", it))?);
     }
     let faults = Faults {
         lose: args.lose,
@@ -389,8 +390,8 @@ fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Opti
     Ok(Options {
         scheduler,
         rules: Rules { delivery, ignored: named.ignored(), faults },
-        wanted: if args.first { StopCondition::First } else { StopCondition::Everything },
-        stuck: if args.stuck == "forbid" { StuckCalls::Forbidden } else { StuckCalls::Allowed },
+        wanted: if args.stop_at_first { StopCondition::First } else { StopCondition::Everything },
+        stuck: args.stuck,
         seed: args.seed,
         bounds: args.bounds.bounds.clone(),
         executions: args.executions.unwrap_or(Options::default().executions),
@@ -461,7 +462,7 @@ fn beyond_limit(args: &Args, limit: &Limit, states: &str) -> Vec<Proposal> {
 /// delivered, which was already explored, unless calls must return or message delivery is ordered.
 fn more_faults(args: &Args) -> Option<String> {
     let Args { lose, duplicate, crash, partition, .. } = *args;
-    let losses_matter = args.stuck != "allow" || args.delivery != "unordered";
+    let losses_matter = args.stuck == StuckCalls::Forbid || args.delivery != "unordered";
     match (lose, duplicate, crash) {
         (0, _, _) if losses_matter => Some(faults(1, duplicate, crash, partition)),
         (_, 0, _) => Some(faults(lose, 1, crash, partition)),
@@ -483,12 +484,14 @@ fn command(args: &Args) -> String {
         ("restart", &args.restart, "always"),
         ("mailbox", &args.mailbox, "kept"),
         ("delivery", &args.delivery, "unordered"),
-        ("stuck", &args.stuck, "allow"),
     ];
     for (name, value, usual) in usual {
         if value != usual {
             command.push_str(&format!(" --{name} {value}"));
         }
+    }
+    if args.stuck == StuckCalls::Forbid {
+        command.push_str(" --stuck forbid");
     }
     command
 }

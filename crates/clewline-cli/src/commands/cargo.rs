@@ -71,8 +71,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let words = Words::of(words);
     let (runs, explored) = Runs::of(explored);
     // Invalid options are reported before anything is built.
-    let options = match parse("test", &explored)? {
-        Ok((_, options)) => options,
+    let (wanted, options) = match parse("clewline cargo test", &explored)? {
+        Ok(parsed) => parsed,
         Err(status) => return Ok(status),
     };
     let runtime = Runtime::find()?;
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let arguments = words.arguments.clone();
     let tested = Crate { folder: PathBuf::from("."), arguments, output: OutputMode::Inherited };
     let built = tested.build(&toolchain, &runtime)?;
-    print_blind_spots(built.blind_spots(), &explored)?;
+    print_blind_spots(built.blind_spots(), &wanted);
     if words.only_builds {
         return Ok(Status::Done);
     }
@@ -236,7 +236,7 @@ fn take_finished(journal: &mut Journal, test: &TestId) -> Result<Option<Tested>,
     let statuses = [Status::Done, Status::Violated, Status::Failed, Status::Unknown];
     let status = statuses.into_iter().find(|it| unit["status"] == *it as u8);
     let (Some(status), Some(entry)) = (status, kept_entry::from_json(&unit["entry"])) else {
-        return Err(journal.misfit("a test has no verdict"));
+        return Err(journal.mismatch("a test has no verdict"));
     };
     Stdout::new().print(unit["printed"].as_str().unwrap_or_default().as_bytes())?;
     Ok(Some(Tested { status, entry, is_lost: false }))

@@ -8,12 +8,12 @@ use std::{
 
 use clewline_report::{OutputFile, render::text::shell_word};
 use clewline_unmodified::{
-    Compiler, Error, Language, Misfit, Program, RunOptions, Runtime, Sources, Stage, drive, misfit,
-    with_response_files,
+    Compiler, Error, Language, Program, RunOptions, Runtime, Sources, Stage, UnsupportedFlag, drive,
+    unsupported_flag, with_response_files,
 };
 
 use super::{
-    explore_program::{StartedProgram, explore_only, print_blind_spots},
+    explore_program::{StartedProgram, explore_only, parse, print_blind_spots},
     output::check_outputs,
     status::{Failure, Status, print_note},
 };
@@ -53,7 +53,7 @@ Exit codes: 0 no violation found, 1 violated, 2 invalid arguments or compile err
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let mut words = Words::of(&with_response_files(&args.words)?, args.compiler.clone())?;
-    words.take_misfits()?;
+    words.take_unsupported_flags()?;
     check_outputs(words.files.iter().map(PathBuf::as_path), words.output.as_deref())?;
     let runtime = Runtime::find()?;
     let compiler = words.find_compiler()?;
@@ -69,8 +69,13 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             Err(error) => Err(error.into()),
         };
     }
+    // Invalid options are reported before anything is built.
+    let wanted = match parse("clewline cc", &words.arguments)? {
+        Ok((wanted, _)) => wanted,
+        Err(status) => return Ok(status),
+    };
     let program = Program::build(&sources, &compiler, &runtime)?;
-    print_blind_spots(program.blind_spots().all(), &words.arguments)?;
+    print_blind_spots(program.blind_spots().all(), &wanted);
     match &words.output {
         Some(file) => {
             let failed = |it| Failure::at(&file.display().to_string(), it);
@@ -206,14 +211,14 @@ impl Words {
     }
 
     /// Takes out the flags that do not fit the instrumentation, and says so.
-    fn take_misfits(&mut self) -> Result<(), Failure> {
+    fn take_unsupported_flags(&mut self) -> Result<(), Failure> {
         for flag in std::mem::take(&mut self.flags) {
-            match misfit(&flag) {
+            match unsupported_flag(&flag) {
                 None => self.flags.push(flag),
-                Some(Misfit::Dropped(why)) => {
+                Some(UnsupportedFlag::Dropped(why)) => {
                     print_note(format!("{} is left out: {why}", flag.to_string_lossy()));
                 }
-                Some(Misfit::Refused(why)) => return Err(Failure::at(&flag.to_string_lossy(), why)),
+                Some(UnsupportedFlag::Refused(why)) => return Err(Failure::at(&flag.to_string_lossy(), why)),
             }
         }
         Ok(())

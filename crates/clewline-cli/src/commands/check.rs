@@ -53,9 +53,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         if let Some((journal, unit)) = journal.as_mut().and_then(|it| it.take().map(|unit| (it, unit))) {
             if Some(&unit["file"]) != file.as_ref() {
                 let why = format!("{} has changed since it was checked", path.display());
-                return Err(journal.misfit(&why));
+                return Err(journal.mismatch(&why));
             }
-            let entry = kept_entry::from_json(&unit["entry"]).ok_or_else(|| journal.misfit("no entry"))?;
+            let entry = kept_entry::from_json(&unit["entry"]).ok_or_else(|| journal.mismatch("no entry"))?;
             unit["error"].as_str().into_iter().for_each(print_error);
             stdout.print(unit["text"].as_str().unwrap_or_default().as_bytes())?;
             counts.count(entry.verdict);
@@ -186,7 +186,7 @@ fn draw(
 
 /// For how many violated parts of a history there is a counterexample.
 fn violations_max(args: &Args) -> usize {
-    if args.first { 1 } else { VIOLATIONS_MAX }
+    if args.stop_at_first { 1 } else { VIOLATIONS_MAX }
 }
 
 fn configure(args: &Args) -> Result<Check, Failure> {
@@ -295,17 +295,17 @@ impl FileCheck {
             // There are some: it was looked at before.
             let files = matching(&path).unwrap_or_default();
             let check = if has_times { check.keep_times() } else { check };
-            return check.files(&name, &files, &spec);
+            return check.files(&name, &files, &spec).run();
         }
         let is_input = path.as_os_str() == DASH;
         let live = if is_input { Some(TimedInput::stdin()) } else { TimedInput::of_device(&path) };
         let check = if has_times { check.keep_times() } else { check };
         match live {
-            Some(live) if is_whole => check.reader(&name, Decoded::new(live), &spec),
-            Some(live) => check.stream(&name, Decoded::new(live), &spec, order),
-            None if is_compressed(&path) => check_compressed(&check, &name, &path, &spec, is_whole),
-            None if is_whole => check.stream_files_from(u64::MAX).file(path, &spec),
-            None => check.file(path, &spec),
+            Some(live) if is_whole => check.reader(&name, Decoded::new(live), &spec).run(),
+            Some(live) => check.stream(&name, Decoded::new(live), &spec, order).run(),
+            None if is_compressed(&path) => check_compressed(check, &name, &path, &spec, is_whole),
+            None if is_whole => check.stream_files_from(u64::MAX).file(path, &spec).run(),
+            None => check.file(path, &spec).run(),
         }
     }
 
@@ -329,7 +329,7 @@ impl FileCheck {
 
 /// The check of a compressed file. A large one is checked while it is read; its length is a guess.
 fn check_compressed(
-    check: &Check,
+    check: Check,
     name: &str,
     path: &Path,
     spec: &str,
@@ -338,13 +338,13 @@ fn check_compressed(
     const STREAM_FROM_BYTES: u64 = 64 << 20;
     let open = || File::open(path).map(Decoded::new).map_err(|it| Error::from(it).in_file(name));
     if !is_whole && STREAM_FROM_BYTES <= fs::metadata(path).map_or(0, |it| it.len()) {
-        match check.stream(name, open()?, spec, LineOrder::Seen) {
+        match check.clone().stream(name, open()?, spec, LineOrder::Seen).run() {
             // It can be read again, as a whole.
             Err(error) if error.is_out_of_order() => (),
             outcome => return outcome,
         }
     }
-    check.reader(name, open()?, spec)
+    check.reader(name, open()?, spec).run()
 }
 
 /// The name of the file in a report.

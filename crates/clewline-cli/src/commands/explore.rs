@@ -474,19 +474,19 @@ impl Exploration<'_> {
             let Some(unit) = unit else {
                 let stopped = shard.end.as_ref().and_then(|it| it["stopped"].as_str());
                 let Some(stopped) = stopped else {
-                    return Err(shard.misfit(&format!("matrix {number} is missing: {matrix}")));
+                    return Err(shard.mismatch(&format!("matrix {number} is missing: {matrix}")));
                 };
                 self.summary_mut().stopped = Some(stopped.to_owned());
                 continue;
             };
             let one = kept::from_json(&unit["summary"], matrix.clone());
             let fits = unit["matrix"] == matrix.to_string();
-            let one = one.filter(|_| fits).ok_or_else(|| shard.misfit("its matrices are others"))?;
+            let one = one.filter(|_| fits).ok_or_else(|| shard.mismatch("its matrices are others"))?;
             if one.violated != 0 && self.worst.is_none() {
                 let explorable = self.subject.explorable();
                 let checked = check(explorable, &matrix, self.options()).map_err(codec_failure)?;
                 if checked.finding().is_none() {
-                    return Err(shard.misfit(&format!("this matrix is not violated again: {matrix}")));
+                    return Err(shard.mismatch(&format!("this matrix is not violated again: {matrix}")));
                 }
                 if self.visit(checked, state)?.is_break() {
                     return Ok(());
@@ -498,7 +498,7 @@ impl Exploration<'_> {
             }
             if self.is_listed() {
                 let entry = kept_entry::from_json(&unit["entry"]);
-                self.entries.push(entry.ok_or_else(|| shard.misfit("an entry is not one"))?);
+                self.entries.push(entry.ok_or_else(|| shard.mismatch("an entry is not one"))?);
             }
             kept::add(self.summary_mut(), one);
         }
@@ -513,11 +513,11 @@ impl Exploration<'_> {
         let one = matrix.and_then(|it| kept::from_json(&unit["summary"], it));
         let (Some(one), Some(journal)) = (one, &self.journal) else {
             let journal = self.journal.as_ref();
-            return Err(journal.map_or(Failure::BrokenPipe, |it| it.misfit("its matrices are others")));
+            return Err(journal.map_or(Failure::BrokenPipe, |it| it.mismatch("its matrices are others")));
         };
         if let Some(entry) = unit["entry"].as_object() {
             let entry = kept_entry::from_json(&Json::Object(entry.clone()));
-            self.entries.push(entry.ok_or_else(|| journal.misfit("an entry is not one"))?);
+            self.entries.push(entry.ok_or_else(|| journal.mismatch("an entry is not one"))?);
         }
         let is_wrong = one.violated != 0;
         if self.pass == 0 {

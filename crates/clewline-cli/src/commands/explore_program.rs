@@ -28,26 +28,64 @@ use super::{
     summaries::Nouns,
 };
 
-// Parsed here and not by clap: other explorations do not have them.
-const OWN: &str = "\
-Options for unmodified code:
-  --points <racing|all|atomics>  Non-atomic accesses that are scheduling points: those that race, all, or
-                                 none [default: racing]
-  --reuse <never|any>            Whether malloc may return freed memory again; the scheduler chooses
-                                 [default: never]
-  --no-races                     Do not report data races, only the failures that follow from them
-  --isolate                      Run each execution in its own process (about 100 times slower)
-  --trust <NAME>                 Code that need not be seen: a function, a module or namespace, a library, an
-                                 object file, a source file or the program; may be repeated
-  --racing <ADDRESS,…|FILE>      Addresses of racing accesses, for a replay; reports print them, and
-                                 write long lists to target/clewline
+const EXIT_CODES: &str = "Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 
-Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
+/// The options of `cc`, `run` and `cargo test` that `explore` does not have.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Options for unmodified code")]
+pub(super) struct ProgramOptions {
+    /// Non-atomic accesses that are scheduling points: those that race, all, or none
+    #[arg(long, value_name = "racing|all|atomics", default_value = "racing", value_parser = points)]
+    points: Points,
+
+    /// Whether malloc may return freed memory again; the scheduler chooses
+    #[arg(long, value_name = "never|any", default_value = "never", value_parser = ["never", "any"])]
+    reuse: String,
+
+    /// Do not report data races, only the failures that follow from them
+    #[arg(long)]
+    no_races: bool,
+
+    /// Run each execution in its own process (about 100 times slower)
+    #[arg(long)]
+    isolate: bool,
+
+    /// Code that need not be seen: a function, a module or namespace, a library, an object file, a
+    /// source file or the program; may be repeated
+    #[arg(long, value_name = "NAME")]
+    trust: Vec<String>,
+
+    /// Addresses of racing accesses, for a replay; reports print them, and write long lists to
+    /// `target/clewline`
+    #[arg(long, value_name = "ADDRESS,…|FILE", value_parser = racing)]
+    racing: Option<RacingPlaces>,
+}
+
+/// Addresses of racing accesses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct RacingPlaces(Vec<usize>);
+
+impl ProgramOptions {
+    fn run_options(self) -> RunOptions {
+        RunOptions {
+            points: self.points,
+            reuses_memory: self.reuse == "any",
+            ignores_races: self.no_races,
+            isolates_executions: self.isolate,
+            trust: Trust(self.trust),
+            racing: self.racing.map_or_else(Vec::new, |it| it.0),
+            ..RunOptions::default()
+        }
+    }
+}
 
 #[derive(Debug, Parser)]
 struct ExploreCommand {
     #[command(flatten)]
     args: explore::Args,
+
+    #[command(flatten)]
+    program: ProgramOptions,
 }
 
 /// A program to explore.
@@ -121,12 +159,11 @@ pub(super) fn parse(
     name: &str,
     arguments: &[OsString],
 ) -> Result<Result<(RunOptions, explore::Args), Status>, Failure> {
-    let (wanted, arguments) = own_options(arguments).map_err(Failure::Message)?;
-    let command = ExploreCommand::command().mut_arg("subject", |it| it.hide(true)).after_help(OWN);
-    let all = [name.into(), name.into()].into_iter().chain(arguments);
+    let command = ExploreCommand::command().mut_arg("subject", |it| it.hide(true)).after_help(EXIT_CODES);
+    let all = [name.into(), name.into()].into_iter().chain(arguments.iter().cloned());
     let parsed = command.try_get_matches_from(all).and_then(|it| ExploreCommand::from_arg_matches(&it));
     Ok(match parsed {
-        Ok(parsed) => Ok((wanted, parsed.args)),
+        Ok(parsed) => Ok((parsed.program.run_options(), parsed.args)),
         Err(error) => Err(print_usage(&error)?),
     })
 }
@@ -253,11 +290,9 @@ fn given_up(
 }
 
 /// Prints what the instrumentation does not see, and is not trusted.
-pub(super) fn print_blind_spots(all: &[BlindSpot], arguments: &[OsString]) -> Result<(), Failure> {
-    let trust = own_options(arguments).map_err(Failure::Message)?.0.trust;
-    let all: Vec<&BlindSpot> = all.iter().filter(|it| !it.is_trusted(&trust)).collect();
+pub(super) fn print_blind_spots(all: &[BlindSpot], wanted: &RunOptions) {
+    let all: Vec<&BlindSpot> = all.iter().filter(|it| !it.is_trusted(&wanted.trust)).collect();
     print_notes(&all);
-    Ok(())
 }
 
 fn print_notes(all: &[impl std::fmt::Display]) {
@@ -269,52 +304,18 @@ fn print_notes(all: &[impl std::fmt::Display]) {
     }
 }
 
-/// The options for unmodified code, and all other options.
-fn own_options(arguments: &[OsString]) -> Result<(RunOptions, Vec<OsString>), String> {
-    let (mut wanted, mut others) = (RunOptions::default(), Vec::new());
-    let mut all = arguments.iter();
-    while let Some(argument) = all.next() {
-        let text = argument.to_string_lossy().into_owned();
-        let (name, value) = match text.split_once('=') {
-            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
-            None => (text, None),
-        };
-        let mut value = || {
-            let next = || all.next().map(|it| it.to_string_lossy().into_owned());
-            value.clone().or_else(next).ok_or_else(|| format!("{name}: expected a value"))
-        };
-        match name.as_str() {
-            "--points" => wanted.points = points(&value()?)?,
-            "--reuse" => wanted.reuses_memory = reuse(&value()?)?,
-            "--isolate" => wanted.isolates_executions = true,
-            "--no-races" => wanted.ignores_races = true,
-            "--racing" => wanted.racing = racing(&value()?)?,
-            "--trust" => wanted.trust.0.push(value()?),
-            _ => others.push(argument.clone()),
-        }
-    }
-    Ok((wanted, others))
-}
-
 fn points(text: &str) -> Result<Points, String> {
     let found = Points::ALL.into_iter().find(|it| it.name() == text);
-    found.ok_or_else(|| format!("--points: expected `racing`, `all` or `atomics`; found `{text}`"))
+    found.ok_or_else(|| "expected `racing`, `all` or `atomics`".to_owned())
 }
 
-fn reuse(text: &str) -> Result<bool, String> {
-    match text {
-        "never" => Ok(false),
-        "any" => Ok(true),
-        _ => Err(format!("--reuse: expected `never` or `any`; found `{text}`")),
-    }
-}
-
-fn racing(text: &str) -> Result<Vec<usize>, String> {
+fn racing(text: &str) -> Result<RacingPlaces, String> {
     let listed = match read_places(text) {
-        Ok(places) => return Ok(places),
+        Ok(places) => return Ok(RacingPlaces(places)),
         Err(_) => fs::read_to_string(text).unwrap_or_else(|_| text.to_owned()),
     };
-    read_places(listed.trim_end()).map_err(|it| format!("--racing: `{it}` is neither an address nor a file"))
+    let places = read_places(listed.trim_end());
+    places.map(RacingPlaces).map_err(|it| format!("`{it}` is neither an address nor a file"))
 }
 
 // More would not fit on a line beside the rest of the command.
@@ -368,15 +369,17 @@ fn command_of(typed: &str, wanted: &RunOptions, remote: &Remote) -> String {
 mod tests {
     use super::*;
 
-    fn read(words: &str) -> Result<(RunOptions, Vec<OsString>), String> {
-        own_options(&words.split(' ').map(OsString::from).collect::<Vec<_>>())
+    fn read(words: &str) -> Result<RunOptions, String> {
+        let words = ["it", "it"].into_iter().chain(words.split(' '));
+        let parsed = ExploreCommand::try_parse_from(words).map_err(|it| it.to_string())?;
+        Ok(parsed.program.run_options())
     }
 
     #[test]
-    fn options_for_unmodified_code_are_separated_from_others() {
-        let (wanted, others) =
-            read("--full --points all --reuse=any --isolate --no-races --racing 1f,a0 --trust f --matrix x --trust=g")
-                .unwrap();
+    fn options_for_unmodified_code_are_among_others() {
+        let wanted = read(
+            "--full --points all --reuse=any --isolate --no-races --racing 1f,a0 --trust f --matrix x --trust=g",
+        );
         let expected = RunOptions {
             points: Points::All,
             racing: vec![0x1f, 0xa0],
@@ -386,20 +389,20 @@ mod tests {
             trust: Trust(vec!["f".to_owned(), "g".to_owned()]),
             watched: Vec::new(),
         };
-        assert_eq!(wanted, expected);
-        assert_eq!(others, ["--full", "--matrix", "x"]);
-        assert_eq!(read("--steps 9").unwrap().0, RunOptions::default());
+        assert_eq!(wanted, Ok(expected));
+        assert_eq!(read("--steps 9"), Ok(RunOptions::default()));
     }
 
     #[test]
     fn invalid_values_are_named() {
         for (words, message) in [
-            ("--points none", "--points: expected `racing`, `all` or `atomics`; found `none`"),
-            ("--reuse=some", "--reuse: expected `never` or `any`; found `some`"),
-            ("--racing 1f,xy", "--racing: `xy` is neither an address nor a file"),
-            ("--full --points", "--points: expected a value"),
+            ("--points none", "'--points <racing|all|atomics>': expected `racing`, `all` or `atomics`"),
+            ("--reuse=some", "invalid value 'some' for '--reuse <never|any>'"),
+            ("--racing 1f,xy", "'--racing <ADDRESS,…|FILE>': `xy` is neither an address nor a file"),
+            ("--full --points", "a value is required for '--points <racing|all|atomics>'"),
         ] {
-            assert_eq!(read(words).unwrap_err(), message);
+            let error = read(words).unwrap_err();
+            assert!(error.contains(message), "{error}");
         }
     }
 }

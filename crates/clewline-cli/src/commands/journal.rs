@@ -160,7 +160,7 @@ impl Journal {
             ))?;
             return Ok(journal);
         };
-        if let Some(why) = misfit(&first, &identity, program, shard) {
+        if let Some(why) = mismatch(&first, &identity, program, shard) {
             return Err(refused(&why));
         }
         journal.seed = first["seed"].as_u64().or(seed);
@@ -253,7 +253,7 @@ impl Journal {
     }
 
     /// An error that names the journal.
-    pub(super) fn misfit(&self, why: &str) -> Failure {
+    pub(super) fn mismatch(&self, why: &str) -> Failure {
         Failure::at(&self.path.display().to_string(), why)
     }
 
@@ -299,7 +299,7 @@ fn read_lines(path: &Path, file: &File) -> Result<Lines, Failure> {
 }
 
 /// Why a journal that begins with this line is not that of the command, if it is not.
-fn misfit(first: &Json, identity: &Json, program: Option<u64>, shard: Option<Shard>) -> Option<String> {
+fn mismatch(first: &Json, identity: &Json, program: Option<u64>, shard: Option<Shard>) -> Option<String> {
     let why = if first["journal"] != VERSION {
         "this is not a journal, or one of another version".to_owned()
     } else if first["command"] != *identity {
@@ -377,7 +377,7 @@ impl ShardJournal {
     }
 
     /// An error that names the journal.
-    pub(super) fn misfit(&self, why: &str) -> Failure {
+    pub(super) fn mismatch(&self, why: &str) -> Failure {
         Failure::at(&self.path.display().to_string(), why)
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn show(
     nouns: Nouns,
     merged: &Merged,
 ) -> Result<Status, Failure> {
-    let wrong = || merged.first().misfit("a report in it is not one");
+    let wrong = || merged.first().mismatch("a report in it is not one");
     let which = usize::from(drawings.have_page());
     let text = match format {
         Output::Text => &report["text"][which],

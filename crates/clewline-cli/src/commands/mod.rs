@@ -53,7 +53,7 @@ use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 pub use compressed::{Decoded, is_compressed};
 use status::{Failure, Status, print_usage, report_failure};
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Args as _, CommandFactory, Parser, Subcommand, error::ErrorKind};
 
 use crate::extensions::Extensions;
 
@@ -140,10 +140,13 @@ fn exit_code(extensions: Extensions) -> u8 {
 }
 
 /// The commands, their arguments and their help, from which the reference of the manual is
-/// generated.
+/// generated. Where arguments of a compiler or of a program may follow, options come after these,
+/// and are read later; here they are arguments of the command.
 #[must_use]
 pub fn definition() -> clap::Command {
-    Cli::command()
+    let explores = explore_program::ProgramOptions::augment_args;
+    let command = Cli::command().mut_subcommand("cc", explores).mut_subcommand("run", explores);
+    command.mut_subcommand("cargo", |it| it.mut_subcommand("test", explores))
 }
 
 /// Whether the command line accepts these words, as a shell splits them: reports propose commands,
@@ -170,6 +173,10 @@ pub fn accepts(words: &[String]) -> Result<(), String> {
 fn execute() -> Result<Status, Failure> {
     let cli = match Cli::try_parse_from(invocation::words()) {
         Ok(cli) => cli,
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            let documented = definition().try_get_matches_from(invocation::words());
+            return print_usage(&documented.err().unwrap_or(error));
+        }
         Err(error) => return print_usage(&error),
     };
     match cli.command {
@@ -212,7 +219,7 @@ fn execute() -> Result<Status, Failure> {
 fn merge_shards(args: merge::Args) -> Result<Status, Failure> {
     let (merged, outputs) = merge::read(args)?;
     let words = std::iter::once("clewline".to_owned()).chain(merged.first().arguments());
-    let wrong = |it: clap::Error| merged.first().misfit(it.to_string().trim_end());
+    let wrong = |it: clap::Error| merged.first().mismatch(it.to_string().trim_end());
     match Cli::try_parse_from(words).map_err(wrong)?.command {
         Command::Check(args) => check::shards::merge(*args, outputs, &merged),
         Command::Explore(args) => explore::merge(*args, outputs, &merged),
@@ -220,6 +227,6 @@ fn merge_shards(args: merge::Args) -> Result<Status, Failure> {
         Command::Stress(args) => stress::shards::merge(*args, outputs, &merged),
         #[cfg(feature = "lab")]
         Command::Actors(args) => actors::shards::merge(*args, outputs, &merged),
-        _ => Err(merged.first().misfit("this command has no shards")),
+        _ => Err(merged.first().mismatch("this command has no shards")),
     }
 }

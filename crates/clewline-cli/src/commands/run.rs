@@ -6,7 +6,7 @@ use clewline_report::render::text::shell_word;
 use clewline_unmodified::{Program, RunOptions, Runtime};
 
 use super::{
-    explore_program::{StartedProgram, explore_only, print_blind_spots},
+    explore_program::{StartedProgram, explore_only, parse, print_blind_spots},
     invocation,
     status::{Failure, Status},
 };
@@ -45,6 +45,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let mut own: Vec<OsString> = own.to_vec();
     own.extend(words.iter().filter(is_own).map(|it| it.to_string_lossy()[ARGUMENT_PREFIX.len()..].into()));
     let options = args.explore_options(invocation::words());
+    let wanted = match parse("clewline run", &options)? {
+        Ok((wanted, _)) => wanted,
+        Err(status) => return Ok(status),
+    };
     let runtime = Runtime::find()?;
     let shown = shell_word(&args.program.display().to_string());
     let mut command = format!("clewline run {shown}");
@@ -57,7 +61,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let program = Program::existing(&args.program, &runtime)?;
     let inputs = std::slice::from_ref(&args.program);
     let blind_spots = program.blind_spots();
-    print_blind_spots(blind_spots.all(), &options)?;
+    print_blind_spots(blind_spots.all(), &wanted);
     let started = StartedProgram {
         name: program.name(),
         typed: command,

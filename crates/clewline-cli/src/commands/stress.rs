@@ -273,17 +273,17 @@ fn rounds(args: &Args, stress: &Stress, mut journal: Journal) -> Result<Outcome,
     let limit = Limit::of(args).timeout;
     let mut done = journal.take_last().unwrap_or_default();
     loop {
-        let runs = done["runs"].as_u64().unwrap_or(0);
+        let runs = done["executions"].as_u64().unwrap_or(0);
         let left = limit.map(|it| it.saturating_sub(before).saturating_sub(begun.elapsed()));
         let mut outcome = stress.clone().round(runs, left.unwrap_or(ROUND_TIME).min(ROUND_TIME)).run()?;
         kept_rounds::add(&mut outcome, &done);
         outcome.next = stress.next_commands(&outcome);
-        let is_full = args.executions.is_some_and(|it| it as u64 <= outcome.runs);
+        let is_full = args.executions.is_some_and(|it| it as u64 <= outcome.executions);
         let is_late = limit.is_some_and(|it| it <= before + begun.elapsed());
         if outcome.finding.is_some() || is_interrupted() {
             return Ok(outcome);
         }
-        if runs < outcome.runs {
+        if runs < outcome.executions {
             done = kept_rounds::to_json(&outcome);
             journal.add(done.clone())?;
         }
@@ -404,7 +404,7 @@ impl Limit {
 impl State {
     fn note(&self, progress: Progress) {
         self.is_shrinking.store(progress.phase == Phase::Shrinking, Ordering::Relaxed);
-        self.executions.store(progress.runs, Ordering::Relaxed);
+        self.executions.store(progress.executions, Ordering::Relaxed);
         self.operations.store(progress.operations, Ordering::Relaxed);
     }
 

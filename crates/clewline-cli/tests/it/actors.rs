@@ -1,6 +1,6 @@
 //! `clewline actors` and `clewline systems`: text and JSON; and `Explore`, for systems of users.
 
-use clewline_actors::schedulers;
+use clewline_actors::schedulers::{self, ActorScheduler};
 use serde_json::Value as Json;
 
 use crate::run::{Folder, Ran, clewline};
@@ -79,7 +79,7 @@ fn schedulers_count_the_same_with_any_number_of_threads() {
     for scheduler in
         ["exhaustive", "delay-bounded", "dpor", "transdpor", "ired", "liviola", "random", "pct", "pos"]
     {
-        for limit in [&["--executions", "900"][..], &["--executions", "900", "--first"]] {
+        for limit in [&["--executions", "900"][..], &["--executions", "900", "--stop-at-first"]] {
             let mut args =
                 vec!["open-chord", "--scheduler", scheduler, "--depth", "5", "--delays", "5", "--jobs", "1"];
             args.extend(limit);
@@ -97,7 +97,7 @@ fn schedulers_count_the_same_with_any_number_of_threads() {
 #[test]
 fn partially_visited_states_are_the_same_for_any_number_of_threads() {
     let fields = ["states", "edges", "ends", "stuck", "canonical", "violated"];
-    for limit in [&["--first"][..], &["--states", "20000"]] {
+    for limit in [&["--stop-at-first"][..], &["--states", "20000"]] {
         let args = |jobs| [&["edr", "--harness", "2r+2w", "--jobs", jobs][..], limit].concat();
         let (_, alone) = json(&format!("some-states-1{}", limit[0]), &args("1"));
         let (_, together) = json(&format!("some-states-3{}", limit[0]), &args("3"));
@@ -259,7 +259,7 @@ fn tokens_of_other_systems_are_rejected() {
 fn a_reached_limit_is_no_success() {
     for (name, args, printed) in [
         ("states", &["adr", "--states", "10"][..], "the limit of 10 states was hit"),
-        ("executions", &["adr", "--scheduler", "exhaustive", "--executions", "10"], "10 schedules"),
+        ("executions", &["adr", "--scheduler", "exhaustive", "--executions", "10"], "10 executions"),
         ("time", &["adr", "--scheduler", "exhaustive", "--timeout", "0s"], "time"),
         ("memory", &["paxos:stateright", "--memory", "1KiB"], "memory"),
         ("steps", &["adr", "--scheduler", "exhaustive", "--steps", "3"], "cut"),
@@ -280,7 +280,7 @@ fn a_violation_within_a_limit_counts() {
     assert_eq!((code, object["verdict"].as_str()), (1, Some("violated")), "{object}");
     assert_eq!(object["coverage"], "limited");
     for scheduler in ["exhaustive", "states"] {
-        let (code, object) = json("first", &["edr", "--scheduler", scheduler, "--first"]);
+        let (code, object) = json("first", &["edr", "--scheduler", scheduler, "--stop-at-first"]);
         assert_eq!((code, object["violated"].as_u64()), (1, Some(1)), "{object}");
     }
 }
@@ -391,7 +391,7 @@ mod odd {
 
     use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
     use clewline_core::Deterministic;
-    use clewline_methods::actors::Explore;
+    use clewline_methods::actors::{ActorScheduler, Explore};
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub(crate) enum Call {
@@ -484,7 +484,9 @@ mod odd {
     /// The error of a system for which this is called.
     pub(crate) fn error(call: Call, scheduler: &str) -> Option<String> {
         let harness = System { has_keys: false };
-        let explore = Explore::new(harness).client([(0, Call::Nothing), (1, call)]).scheduler(scheduler);
+        let explore = Explore::new(harness)
+            .client([(0, Call::Nothing), (1, call)])
+            .scheduler(scheduler.parse().expect("a scheduler"));
         explore.run().err().map(|it| it.to_string())
     }
 
@@ -497,7 +499,8 @@ mod odd {
     /// The error for keys according to which `set` and `clear` commute.
     pub(crate) fn error_of_keys() -> Option<String> {
         let explore = Explore::new(System { has_keys: true });
-        let explore = explore.client([(0, Call::Set)]).client([(0, Call::Clear)]).scheduler("liviola");
+        let explore =
+            explore.client([(0, Call::Set)]).client([(0, Call::Clear)]).scheduler(ActorScheduler::LIVIOLA);
         explore.run().err().map(|it| it.to_string())
     }
 }
@@ -545,8 +548,14 @@ fn what_no_handler_handles_is_an_error_that_names_it() {
 fn a_system_that_returns_no_result_does_not_hold() {
     for (name, verdict) in [
         ("no response", odd::verdict(odd::Call::Silence, |it| it)),
-        ("no response in a sample", odd::verdict(odd::Call::Silence, |it| it.scheduler("random"))),
-        ("no execution", odd::verdict(odd::Call::Nothing, |it| it.scheduler("random").executions(0))),
+        (
+            "no response in a sample",
+            odd::verdict(odd::Call::Silence, |it| it.scheduler(ActorScheduler::RANDOM)),
+        ),
+        (
+            "no execution",
+            odd::verdict(odd::Call::Nothing, |it| it.scheduler(ActorScheduler::RANDOM).executions(0)),
+        ),
     ] {
         assert!(verdict.starts_with("Unknown(\"no call returned in any execution"), "{name}: {verdict}");
     }
@@ -577,7 +586,10 @@ fn the_history_is_shown_without_messages_after_the_time_limit() {
     assert!(ran.stdout.ends_with("next: clewline actors edr:waits-for-all --harness 3c\n"), "{}", ran.stdout);
     let (_, object) = json("given-up-json", &args);
     assert!(object.get("replay").is_none(), "{object}");
-    assert!(object["first_violation"]["core"].as_array().is_some_and(|it| !it.is_empty()), "{object}");
+    assert!(
+        object["first_violation"]["counterexample"].as_array().is_some_and(|it| !it.is_empty()),
+        "{object}"
+    );
 }
 
 #[test]

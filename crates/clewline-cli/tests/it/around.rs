@@ -137,13 +137,13 @@ fn keys_and_buttons_zoom_and_move() {
     let button = |id: &str| format!("document.getElementById('{id}').click()");
     check(&|it| drop(it.js(&button("zoom-in"))), "zoom-in", &is_closer);
     check(&|it| drop(it.js(&button("zoom-out"))), "zoom-out", &is_farther);
-    // The core is somewhere else.
-    let sees_core = |_: &Json, it: &Json| number(&it["from"]) < 3_990.0 && width(it) < 800.0;
-    check(&|it| it.press("c"), "c", &sees_core);
+    // The counterexample is somewhere else.
+    let sees_counterexample = |_: &Json, it: &Json| number(&it["from"]) < 3_990.0 && width(it) < 800.0;
+    check(&|it| it.press("c"), "c", &sees_counterexample);
     check(&|it| drop(it.js(&button("fit-all"))), "fit-all", &|_, it| 8_000.0 < width(it));
-    check(&|it| drop(it.js(&button("fit-core"))), "fit-core", &sees_core);
+    check(&|it| drop(it.js(&button("fit-counterexample"))), "fit-counterexample", &sees_counterexample);
     check(&|it| it.press("0"), "0", &is_farther);
-    // Enter begins with the core, as arrows do, and then looks closer.
+    // Enter begins with the counterexample, as arrows do, and then looks closer.
     check(&|it| it.press("Enter"), "Enter", &|_, it| 0.0 <= number(&it["selected"]));
     check(&|it| it.press("Enter"), "Enter again", &|_, it| width(it) < 50.0);
 }
@@ -153,7 +153,7 @@ fn keys_and_buttons_zoom_and_move() {
 fn what_is_selected_comes_into_view() {
     let folder = page("around-rows", &rows(40), "register", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
-    // Where there are more rows than can be seen, those of the core come first.
+    // Where there are more rows than can be seen, those of the counterexample come first.
     let top = |browser: &mut Browser, operation: usize| {
         number(&browser.js(&format!("clewline.place({operation}).top")))
     };
@@ -183,7 +183,7 @@ fn what_is_selected_comes_into_view() {
     browser.mouse("mouseMoved", x, y - 60.0, json!({"buttons": 1}));
     browser.mouse("mouseReleased", x, y - 60.0, json!({}));
     assert!((number(&state(&mut browser)["top"]) - before - 60.0).abs() < 1.0);
-    // The core's rows come back with it.
+    // The counterexample's rows come back with it.
     browser.press("c");
     assert_eq!(state(&mut browser)["top"], 0);
     // And what is far to the right.
@@ -293,7 +293,7 @@ fn keys() -> String {
 fn what_is_shown_alone_fills_the_picture_and_is_all_that_is_found() {
     let folder = page("around-show", &keys(), "map", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
-    // The key of the core first, then those that are used most.
+    // The key of the counterexample first, then those that are used most.
     let names = browser.js("[...document.getElementById('show').options].map(it => it.textContent)");
     assert_eq!(
         names,
@@ -314,7 +314,7 @@ fn what_is_shown_alone_fills_the_picture_and_is_all_that_is_found() {
     assert!(width(&seen) < 8.0, "{seen}");
     browser.js(&choose(1));
     let seen = state(&mut browser);
-    assert_eq!((&seen["show"], &seen["shown"]), (&json!("core"), &json!(2)));
+    assert_eq!((&seen["show"], &seen["shown"]), (&json!("counterexample"), &json!(2)));
 }
 
 #[test]
@@ -339,9 +339,9 @@ fn of_many_keys_the_rest_is_left_to_the_search() {
 #[ignore = "needs a browser"]
 fn an_address_contains_the_whole_selection() {
     let folder = page("around-address", &long(), "register", 1);
-    let Some(mut browser) = browse(&folder, "#show=core") else { return };
+    let Some(mut browser) = browse(&folder, "#show=counterexample") else { return };
     let seen = state(&mut browser);
-    assert_eq!(seen["show"], "core");
+    assert_eq!(seen["show"], "counterexample");
     assert!(width(&seen) < 20.0, "{seen}");
     // A narrow operation is zoomed to.
     browser.open(&folder.path("report.html"), "");
@@ -361,8 +361,8 @@ fn an_address_contains_the_whole_selection() {
     let address = browser.js(&followed("t=1001-1101&op=17"));
     assert_eq!(address, "#t=1001-1101&op=17");
     browser.js("(() => { const it = document.getElementById('show'); it.value = '1'; it.onchange(); })()");
-    let address = browser.js(&followed("show=core"));
-    assert!(address.as_str().is_some_and(|it| it.ends_with("&op=17&show=core")), "{address}");
+    let address = browser.js(&followed("show=counterexample"));
+    assert!(address.as_str().is_some_and(|it| it.ends_with("&op=17&show=counterexample")), "{address}");
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn a_link_leads_to_the_picture() {
     let is_seen = "(box => box.top < innerHeight && box.bottom > 0)(document.getElementById('timeline').getBoundingClientRect())";
     browser.js("scrollTo(0, 0)");
     assert_eq!(browser.js(is_seen), false);
-    browser.js("document.querySelector('#core tbody a').click()");
+    browser.js("document.querySelector('#counterexample tbody a').click()");
     assert!(0.0 <= number(&state(&mut browser)["selected"]));
     assert_eq!(browser.js(is_seen), true);
 }

@@ -26,10 +26,10 @@ fn a_history_that_is_violated_ends_with_1_and_is_drawn() {
         "\
 violated: lost.jsonl is not linearizable as a queue
 
-  These 3 operations contradict each other, and the other one does not help:
-  there is no order, each happening at one moment between its call and its
-  return, in which all their results are right. Time runs to the right, one row
-  a process:
+  These 3 operations are a counterexample, whether or not the other one took
+  effect. Each must take effect at one moment between its call and its return,
+  its linearization point. Whichever moments are chosen, some result is wrong.
+  Time runs to the right, one row a process:
 
   0: |--enq(1)--|  |--enq(2)--|
   1:                             |--deq() → 2--|
@@ -117,7 +117,7 @@ fn a_line_that_cannot_be_read_is_named() {
 
 #[test]
 fn an_operation_that_the_object_does_not_have_is_named() {
-    let folder = Folder::new("misfit").with("good.jsonl", GOOD);
+    let folder = Folder::new("mismatch").with("good.jsonl", GOOD);
     let ran = clewline(&folder, &["check", "good.jsonl", "--spec", "stack"], "");
     assert_eq!(ran.code, 2);
     assert!(
@@ -195,7 +195,7 @@ fn json_has_the_promised_fields() {
     assert_eq!(bad["verdict"], "violated");
     assert_eq!((&bad["operations"], &bad["objects"]), (&4.into(), &1.into()));
     assert!(bad["elapsed_ms"].is_u64() && bad["algorithm"].is_string());
-    assert_eq!(bad["explanation"]["core"], serde_json::json!([0, 1, 2]));
+    assert_eq!(bad["explanation"]["counterexample"], serde_json::json!([0, 1, 2]));
     assert!(
         bad["explanation"]["text"].as_str().unwrap().contains("enq(1) had returned before enq(2) was called")
     );
@@ -215,7 +215,7 @@ fn json_names_operations_by_their_own_ids_and_the_object() {
     let folder = Folder::new("ids").with("lost.jsonl", &named);
     let ran = clewline(&folder, &["check", "lost.jsonl", "--spec", "queue", "--format", "json"], "");
     let explanation = &ran.json()[0]["explanation"];
-    assert_eq!(explanation["core"], serde_json::json!(["op-0", "op-1", "op-2"]));
+    assert_eq!(explanation["counterexample"], serde_json::json!(["op-0", "op-1", "op-2"]));
     assert_eq!(explanation["object"], "q1");
 }
 

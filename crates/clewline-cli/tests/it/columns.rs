@@ -42,9 +42,9 @@ fn a_pattern_is_one_history() {
         assert_eq!(many["file"], pattern);
         if code == 1 {
             // An operation is named by its file and line there.
-            let line = one["explanation"]["core"][0].as_u64().unwrap();
+            let line = one["explanation"]["counterexample"][0].as_u64().unwrap();
             let expected = format!("bad/{}.jsonl:{}", line % 3, line / 3 + 1);
-            assert_eq!(many["explanation"]["core"][0], expected, "{many}");
+            assert_eq!(many["explanation"]["counterexample"][0], expected, "{many}");
         }
     }
     for index in ["0/2", "1/2"] {
@@ -101,7 +101,10 @@ fn columns_are_checked_as_lines_are() {
                 &["check", &format!("{kind}.jsonl"), "--spec", "map", "--format", "json"],
                 "",
             );
-            assert_eq!(found.json()[0]["explanation"]["core"], lines.json()[0]["explanation"]["core"]);
+            assert_eq!(
+                found.json()[0]["explanation"]["counterexample"],
+                lines.json()[0]["explanation"]["counterexample"]
+            );
             let back = clewline(&folder, &["convert", &file, "-", "--output-format", "jsonl"], "");
             let again = clewline(
                 &folder,

@@ -21,7 +21,7 @@ const CONFIGURATIONS: u64 = 200_000;
 
 /// Searches without a cache must decide histories of at most this number of operations. On longer
 /// ones they may give up, in `./test` soon.
-const SMALL: usize = 12;
+const SMALL_HISTORY_OPS_MAX: usize = 12;
 
 /// One file of the corpus.
 struct Sample {
@@ -71,7 +71,7 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
 /// Whether `checker` decided; it must, unless it refuses or is a tree search on a history that is
 /// not small.
 fn decided(checker: &'static dyn Checker, sample: &Sample, case: &dyn ErasedHistory) -> bool {
-    let may_give_up = checker.name().ends_with("-tree") && SMALL < case.spans().len();
+    let may_give_up = checker.name().ends_with("-tree") && SMALL_HISTORY_OPS_MAX < case.spans().len();
     let configurations = if may_give_up { pick(10_000, CONFIGURATIONS) } else { CONFIGURATIONS };
     let options = Options {
         algorithm: Algorithm::Named(vec![checker]),

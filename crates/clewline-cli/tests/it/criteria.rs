@@ -20,7 +20,7 @@ fn the_corpus_has_the_verdicts_in_its_names() {
             let name = file.file_stem().unwrap().to_str().unwrap();
             let mut words = name.split('-');
             let (word, spec) = (words.next().unwrap(), words.next().unwrap());
-            let report = Check::new().criterion(criterion).file(&file, spec).unwrap();
+            let report = Check::new().criterion(criterion).file(&file, spec).run().unwrap();
             assert_eq!(report.verdict().word(), word, "{criterion} {name}: {report}");
             seen.push((criterion, word.to_owned()));
         }
@@ -130,15 +130,17 @@ fn headlines_name_the_criterion() {
 
 #[test]
 fn a_violation_shows_the_operations_that_contradict_each_other() {
-    let folder = Folder::new("criteria-core").with("buffers.jsonl", BUFFERS).with("late.jsonl", LATE);
+    let folder =
+        Folder::new("criteria-counterexample").with("buffers.jsonl", BUFFERS).with("late.jsonl", LATE);
     let args = ["check", "buffers.jsonl", "--spec", "register", "--criterion", "sequential"];
     let ran = clewline(&folder, &args, "");
     let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let order = "there is no order, the operations of each process as they were called, in which all their results are right";
-    assert!(text.contains(order), "{}", ran.stdout);
+    let sentence = "are a counterexample. In every order that keeps the operations of each process as they were \
+                    called, some result is wrong.";
+    assert!(text.contains(sentence), "{}", ran.stdout);
     let json = clewline(&folder, &[&args[..], &["--format", "json"]].concat(), "").json().remove(0);
     assert_eq!((&json["criterion"], &json["cause"]), (&"sequential".into(), &"criterion".into()));
-    assert_eq!(json["explanation"]["core"], serde_json::json!([0, 2, 1, 3]));
+    assert_eq!(json["explanation"]["counterexample"], serde_json::json!([0, 2, 1, 3]));
     assert!(json["explanation"]["minimal"].is_null(), "{json}");
     // The page has it, too; and so has the one that holds.
     let ran = clewline(&folder, &[&args[..], &["--html", "page.html"]].concat(), "");

@@ -142,7 +142,7 @@ fn bars_have_labels_and_orders_have_numbers_and_a_cross_at_their_end() {
     browser.js("(() => { const it = document.getElementById('path'); it.value = '-1'; it.onchange(); })()");
     assert!(!is_drawn(&mut browser));
     assert!(!texts(&mut browser).contains(&"×".to_owned()));
-    // Without an order the same keys go through the core.
+    // Without an order the same keys go through the counterexample.
     browser.js("document.getElementById('timeline').focus()");
     for (key, expected) in [("n", 0), ("n", 1), ("n", 2), ("n", 2), ("p", 1)] {
         browser.press(key);
@@ -216,21 +216,24 @@ fn what_began_earlier_and_what_is_narrow_is_drawn() {
     let [left, top, width, height] = bar(&mut browser, 60);
     let middle = [left + width / 2.0, top + 2.0, 10.0, height - 4.0];
     assert!(0.3 * 10.0 * height < coloured(&mut browser, "timeline", "bar", middle));
-    // All of them: none is wider than a pixel, but rows are not empty, and the core is seen, above
-    // and in the strip.
+    // All of them: none is wider than a pixel, but rows are not empty, and the counterexample is
+    // seen, above and in the strip.
     browser.js("clewline.zoom(1e6)");
     browser.settle();
     let part = [200.0, top, 100.0, height];
     // In every row something happens two fifths of the time.
     let edges = coloured(&mut browser, "timeline", "bar-edge", part);
     assert!(0.2 * 100.0 * height < edges, "{edges} {part:?} {}", state(&mut browser));
-    let core = browser.js("JSON.parse(document.getElementById('data').textContent).rest.core");
-    let read = core.as_array().and_then(|it| it.last()).and_then(Json::as_u64).expect("a core") as usize;
+    let counterexample =
+        browser.js("JSON.parse(document.getElementById('data').textContent).rest.counterexample");
+    let read =
+        counterexample.as_array().and_then(|it| it.last()).and_then(Json::as_u64).expect("a counterexample")
+            as usize;
     let [left, top, width, height] = bar(&mut browser, read);
     let wide = [left + width / 2.0 - 5.0, top, 10.0, height];
-    assert!(4.0 * height < coloured(&mut browser, "timeline", "core-edge", wide));
+    assert!(4.0 * height < coloured(&mut browser, "timeline", "counterexample-edge", wide));
     let strip = [0.0, 4.0, 1_000.0, 20.0];
-    assert!(20.0 < coloured(&mut browser, "overview", "core-edge", strip));
+    assert!(20.0 < coloured(&mut browser, "overview", "counterexample-edge", strip));
 }
 
 #[test]
@@ -322,16 +325,16 @@ fn paper_shows_what_is_folded_and_can_be_read() {
     let dark = json!([{"name": "prefers-color-scheme", "value": "dark"}]);
     browser.ask("Emulation.setEmulatedMedia", json!({"media": "print", "features": dark}));
     browser.settle();
-    assert!(12.0 < number(&browser.js("document.querySelectorAll('#core tbody tr').length")));
-    assert_eq!(browser.js("document.querySelector('#core details').open"), false);
-    let last = "document.querySelector('#core tbody tr:last-child').checkVisibility()";
+    assert!(12.0 < number(&browser.js("document.querySelectorAll('#counterexample tbody tr').length")));
+    assert_eq!(browser.js("document.querySelector('#counterexample details').open"), false);
+    let last = "document.querySelector('#counterexample tbody tr:last-child').checkVisibility()";
     assert_eq!(browser.js(last), true);
-    let fits = "document.querySelector('#core svg').getBoundingClientRect().width <= innerWidth";
+    let fits = "document.querySelector('#counterexample svg').getBoundingClientRect().width <= innerWidth";
     assert_eq!(browser.js(fits), true);
     // All inks are dark on white.
     let pale = browser.js(
         "(() => { const probe = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-           return ['ink', 'quiet', 'core-ink', 'core-edge', 'path', 'bad'].filter(name => {
+           return ['ink', 'quiet', 'counterexample-ink', 'counterexample-edge', 'path', 'bad'].filter(name => {
              probe.fillStyle = clewline.colour(name);
              probe.fillRect(0, 0, 1, 1);
              const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;

@@ -249,7 +249,12 @@ fn a_path_that_is_not_a_file_is_named() {
 #[test]
 fn operations_and_values_of_another_specification_are_named() {
     let check = |test: &str, spec: &str, line: &str, expected: &str| {
-        check_error(&format!("misfit-{test}"), spec, format!("\n{line}\n"), &format!("line 2: {expected}"));
+        check_error(
+            &format!("unreadable-{test}"),
+            spec,
+            format!("\n{line}\n"),
+            &format!("line 2: {expected}"),
+        );
     };
     check(
         "operation",

@@ -95,7 +95,7 @@ fn no_renderer_lets_recorded_text_command_anything() {
         let name = hostile(&mut random);
         let mut entries = Vec::new();
         for text in histories(&mut random) {
-            let report = Check::new().reader(&format!("{name}.jsonl"), text.as_bytes(), "queue");
+            let report = Check::new().reader(&format!("{name}.jsonl"), text.as_bytes(), "queue").run();
             let mut report = report.unwrap_or_else(|error| panic!("{error}:\n{text}"));
             report.set_next(vec![format!(
                 "clewline check {}",
@@ -105,10 +105,11 @@ fn no_renderer_lets_recorded_text_command_anything() {
         }
         let violated = entries[0].headline.contains("not linearizable");
         assert!(violated || round != 0, "{entries:?}");
-        let error = Check::new().reader(&name, name.as_bytes(), "queue").expect_err("no history");
+        let error = Check::new().reader(&name, name.as_bytes(), "queue").run().expect_err("no history");
         check_harmless(&format!("error: {error}"), "error");
         let unread = format!("{{\"process\": {0}, \"op\": {0}, \"call\": 1}}", quoted(&name));
-        let error = Check::new().reader(&name, unread.as_bytes(), "queue").expect_err("no such operation");
+        let error =
+            Check::new().reader(&name, unread.as_bytes(), "queue").run().expect_err("no such operation");
         check_harmless(&format!("error: {error}"), "error");
         let _json = json::failure(&name, &error.message());
         entries.push(summary::Entry {

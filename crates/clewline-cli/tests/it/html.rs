@@ -13,7 +13,8 @@ use crate::{
 #[track_caller]
 pub(crate) fn page(test: &str, history: &str, spec: &str, expected: i32) -> Folder {
     let folder = Folder::new(test).with("history.jsonl", history);
-    let args = ["check", "history.jsonl", "--spec", spec, "--html", "report.html", "--svg", "core.svg"];
+    let args =
+        ["check", "history.jsonl", "--spec", spec, "--html", "report.html", "--svg", "counterexample.svg"];
     let ran = clewline(&folder, &args, "");
     assert_eq!((ran.code, ran.stderr.as_str()), (expected, ""), "{}", ran.stdout);
     folder
@@ -68,7 +69,7 @@ pub(crate) fn long() -> String {
 fn the_same_history_gives_the_same_bytes() {
     let files = |test: &str| {
         let folder = page(test, BAD, "queue", 1);
-        (folder.read("report.html"), folder.read("core.svg"))
+        (folder.read("report.html"), folder.read("counterexample.svg"))
     };
     assert_eq!(files("html-once"), files("html-again"));
 }
@@ -76,7 +77,7 @@ fn the_same_history_gives_the_same_bytes() {
 #[test]
 fn a_page_loads_nothing_from_the_network() {
     let folder = page("html-alone", BAD, "queue", 1);
-    let (html, svg) = (folder.read("report.html"), folder.read("core.svg"));
+    let (html, svg) = (folder.read("report.html"), folder.read("counterexample.svg"));
     for text in [&html, &svg] {
         let text = text.replace("http://www.w3.org/2000/svg", "");
         for elsewhere in ["http:", "https:", "@import", "url(http", "src=\"", "<link rel=\"stylesheet\""] {
@@ -148,17 +149,17 @@ fn a_page_opens_without_errors_or_requests() {
 #[test]
 #[ignore = "needs a browser"]
 fn the_counterexample_is_visible_at_first() {
-    let folder = page("html-core", &long(), "register", 1);
+    let folder = page("html-counterexample", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
     // In its colour, on the picture, and in its table.
     let seen = browser.js(
         "(() => { const canvas = document.getElementById('timeline');
            const probe = document.createElement('canvas').getContext('2d');
-           probe.fillStyle = clewline.colour('core-edge');
+           probe.fillStyle = clewline.colour('counterexample-edge');
            probe.fillRect(0, 0, 1, 1);
            const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
-           const core = JSON.parse(document.getElementById('data').textContent).rest.core;
-           return core.map(op => { const it = clewline.place(op);
+           const counterexample = JSON.parse(document.getElementById('data').textContent).rest.counterexample;
+           return counterexample.map(op => { const it = clewline.place(op);
              const x = Math.round((it.left + it.right) / 2), y = Math.round(it.top);
              const pixels = canvas.getContext('2d').getImageData(x - 2, y - 2, 5, 6).data;
              for (let at = 0; at < pixels.length; at += 4)
@@ -170,8 +171,8 @@ fn the_counterexample_is_visible_at_first() {
     // And visible among 8,000 events.
     let view = state(&mut browser);
     assert!(number(&view["to"]) - number(&view["from"]) < 800.0, "{view}");
-    assert_eq!(browser.js("document.querySelectorAll('#core tbody tr').length"), json!(seen.len()));
-    assert_eq!(browser.js("document.querySelectorAll('#core svg .bar').length"), json!(seen.len()));
+    assert_eq!(browser.js("document.querySelectorAll('#counterexample tbody tr').length"), json!(seen.len()));
+    assert_eq!(browser.js("document.querySelectorAll('#counterexample svg .bar').length"), json!(seen.len()));
 }
 
 #[test]
@@ -181,9 +182,10 @@ fn nothing_runs_through_the_words_of_what_is_there_for_comparison() {
                    {\"process\": 0, \"op\": \"push\", \"arg\": 4, \"call\": 3, \"return\": 4}\n";
     let folder = page("html-beside", history, "stack", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
-    let fills = browser
-        .js("[...document.querySelectorAll('#core svg .beside')].map(it => getComputedStyle(it).fill)
-           .concat(getComputedStyle(document.body).backgroundColor)");
+    let fills = browser.js(
+        "[...document.querySelectorAll('#counterexample svg .beside')].map(it => getComputedStyle(it).fill)
+           .concat(getComputedStyle(document.body).backgroundColor)",
+    );
     let fills = fills.as_array().expect("one for each operation, and the page").clone();
     assert!(fills.len() == 2 && fills[0] == fills[1], "{fills:?}");
 }
@@ -236,7 +238,7 @@ fn clicking_an_operation_selects_it_and_shows_its_details() {
         "called as event",
         "called at 4, returned at 5",
         "line 3",
-        "contradict each other",
+        "one of the 3 operations of the counterexample",
         // Where the order that is drawn ends.
         "it cannot come next in the order that is drawn; the state before it is [1, 2]",
     ] {
@@ -254,7 +256,7 @@ fn everything_can_be_done_with_keys() {
         browser.press(key);
         assert_eq!(state(&mut browser)["selected"], expected, "after {key}");
     };
-    // The core comes first; enq(1) and enq(2) are in one row, both deq() in the other.
+    // The counterexample comes first; enq(1) and enq(2) are in one row, both deq() in the other.
     check("ArrowRight", 0);
     check("ArrowRight", 1);
     check("ArrowRight", 1);

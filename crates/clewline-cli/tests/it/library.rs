@@ -75,7 +75,7 @@ fn the_assertion_panics_with_the_whole_report() {
     let history = write_then_read(0);
     let directly = std::panic::catch_unwind(|| assert_linearizable(&Register, &history));
     let configured = std::panic::catch_unwind(|| {
-        Check::new().configurations(1_000).assert_history(&Register, &history);
+        Check::new().configurations(1_000).history(&Register, &history).assert();
     });
     for panic in [directly, configured] {
         let panic = panic.expect_err("a violation");
@@ -83,14 +83,14 @@ fn the_assertion_panics_with_the_whole_report() {
         assert!(message.contains("0: |--Write(1) → None--|"), "{message}");
         assert!(message.contains("\nchecked by "), "{message}");
     }
-    Check::new().assert_history(&Register, &write_then_read(1));
+    Check::new().history(&Register, &write_then_read(1)).assert();
 }
 
 #[test]
 fn a_limit_on_configurations_gives_unknown() {
     let history = write_then_read(0);
     let report =
-        Check::new().configurations(0).history(&Register, &history).expect("no limit needs a thread");
+        Check::new().configurations(0).history(&Register, &history).run().expect("no limit needs a thread");
     assert_eq!(*report.verdict(), Verdict::Unknown(Reason::Configurations(0)));
     assert!(!report.holds());
 }
@@ -108,14 +108,14 @@ fn files_are_checked_by_name() {
 
 #[test]
 fn a_memory_limit_gives_unknown() {
-    let report = Check::new().memory(1).reader("hard", hard().as_bytes(), "queue").expect("readable");
+    let report = Check::new().memory(1).reader("hard", hard().as_bytes(), "queue").run().expect("readable");
     assert_eq!(*report.verdict(), Verdict::Unknown(Reason::Memory(1)));
 }
 
 #[test]
 fn a_time_limit_that_is_not_reached_changes_nothing() {
     let check = Check::new().timeout(Duration::from_secs(3_600)).jobs(2);
-    assert!(check.reader("good", GOOD.as_bytes(), "queue").expect("readable").holds());
+    assert!(check.reader("good", GOOD.as_bytes(), "queue").run().expect("readable").holds());
 }
 
 #[test]
@@ -127,6 +127,6 @@ fn progress_is_reported() {
             printed.fetch_add(1, Ordering::Relaxed);
         }
     });
-    assert!(check.reader("good", GOOD.as_bytes(), "queue").expect("readable").holds());
+    assert!(check.reader("good", GOOD.as_bytes(), "queue").run().expect("readable").holds());
     assert_eq!(judged.load(Ordering::Relaxed), 1);
 }

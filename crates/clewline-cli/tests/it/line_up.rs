@@ -7,7 +7,8 @@ use clewline_core::Verdict;
 use clewline_lab::{self, classes::CLASSES};
 use clewline_matrix::{Component, Explorable};
 use clewline_methods::line_up::{
-    self, Cause, Checked, Entry, Matrix, Options, Plan, Reference, check, check_all, replay, shrink,
+    Cause, Checked, Entry, Matrix, Options, Plan, Reference, ThreadScheduler, check, check_all, replay,
+    shrink,
 };
 use clewline_threads::{
     control::{Memory, MemoryModel},
@@ -256,10 +257,9 @@ fn a_weak_memory_model_shows_bugs_that_sequential_consistency_hides() {
         .call("raise(1)", |it: &[AtomicU32; 2]| it[1].store(1, Ordering::Release))
         .call("look(0)", |it: &[AtomicU32; 2]| it[0].load(Ordering::Acquire))
         .call("look(1)", |it: &[AtomicU32; 2]| it[1].load(Ordering::Acquire));
-    let checked = |model: MemoryModel, scheduler: &str| {
+    let checked = |model: MemoryModel, scheduler: ThreadScheduler| {
         let memory = Memory { model, ..Memory::default() };
-        let options =
-            Options { memory, scheduler: line_up::scheduler(scheduler).unwrap(), ..Options::default() };
+        let options = Options { memory, scheduler: scheduler.entry(), ..Options::default() };
         let checked = check(&flags, &matrix("raise(0) look(1) | raise(1) look(0)"), &options).unwrap();
         if let Some(finding) = checked.finding() {
             let again = replay(&flags, &checked.matrix, &finding.schedule, &options).unwrap();
@@ -267,7 +267,7 @@ fn a_weak_memory_model_shows_bugs_that_sequential_consistency_hides() {
         }
         checked
     };
-    for scheduler in ["bounded", "exhaustive"] {
+    for scheduler in [ThreadScheduler::BOUNDED, ThreadScheduler::EXHAUSTIVE] {
         expect(&checked(MemoryModel::SequentiallyConsistent, scheduler), None);
         expect(&checked(MemoryModel::Tso, scheduler), Some(Cause::NotLinearizable));
         expect(&checked(MemoryModel::ReleaseAcquire, scheduler), Some(Cause::NotLinearizable));

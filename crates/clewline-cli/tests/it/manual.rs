@@ -207,10 +207,7 @@ fn commands_and_flags_exist() {
         let mut flags = own(name)?;
         // They take options of `explore`, too, and those of the compiler or of Cargo.
         if ["cc", "run", "cargo"].contains(&name) {
-            flags.extend(own("explore")?);
-            flags.extend(
-                ["--points", "--reuse", "--no-races", "--isolate", "--trust", "--racing"].map(str::to_owned),
-            );
+            flags.extend(own("explore")?.into_iter().chain(own("run")?));
         }
         flags.extend(["--help".to_owned(), "--argument".to_owned()]);
         Some(flags)

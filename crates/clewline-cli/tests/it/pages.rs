@@ -18,7 +18,8 @@ const STRESS: [&str; 8] =
 #[track_caller]
 fn drawn(test: &str, command: &[&str], code: i32) -> Folder {
     let folder = Folder::new(test);
-    let ran = clewline(&folder, &[command, &["--html", "report.html", "--svg", "core.svg"]].concat(), "");
+    let ran =
+        clewline(&folder, &[command, &["--html", "report.html", "--svg", "counterexample.svg"]].concat(), "");
     assert_eq!(ran.code, code, "{}\n{}", ran.stdout, ran.stderr);
     folder
 }
@@ -35,7 +36,7 @@ fn check_page(folder: &Folder, headline: &str) -> Option<Browser> {
 #[test]
 fn an_exploration_is_drawn_with_its_steps_under_the_timeline() {
     let folder = drawn("page-explore", &EXPLORE, 1);
-    assert!(folder.read("core.svg").contains(">thread a</text>"));
+    assert!(folder.read("counterexample.svg").contains(">thread a</text>"));
     let headline = "violated: manual-reset-event:pre has a deadlock in wait";
     let Some(mut browser) = check_page(&folder, headline) else { return };
     let heads = browser.js("[...document.querySelectorAll('#steps th')].map(it => it.textContent)");
@@ -53,14 +54,15 @@ fn an_exploration_is_drawn_with_its_steps_under_the_timeline() {
     assert!(0.0 <= number(&state(&mut browser)["selected"]));
     assert_eq!(browser.js("document.querySelectorAll('#steps a.chosen').length > 0"), true);
     // The page shows the blocked call.
-    let core = browser.js("JSON.parse(document.getElementById('data').textContent).rest.core.length");
-    assert_eq!(core, 1);
+    let counterexample =
+        browser.js("JSON.parse(document.getElementById('data').textContent).rest.counterexample.length");
+    assert_eq!(counterexample, 1);
 }
 
 #[test]
 fn an_actor_system_is_drawn_with_its_messages() {
     let folder = drawn("page-actors", &ACTORS, 1);
-    assert!(folder.read("core.svg").contains("class=\"bar\""));
+    assert!(folder.read("counterexample.svg").contains("class=\"bar\""));
     let headline = "violated: edr is not linearizable as a register";
     let Some(mut browser) = check_page(&folder, headline) else { return };
     let facts = browser.js(
@@ -102,9 +104,10 @@ fn a_stress_test_is_drawn_with_the_run_that_went_wrong() {
         next.as_array().is_some_and(|it| it.len() == 1 && !it[0].to_string().contains("--html")),
         "{next}"
     );
-    let core = browser.js("JSON.parse(document.getElementById('data').textContent).rest.core.length");
-    assert!(0.0 < number(&core));
-    assert_eq!(browser.js("document.querySelectorAll('#core svg .bar').length"), core);
+    let counterexample =
+        browser.js("JSON.parse(document.getElementById('data').textContent).rest.counterexample.length");
+    assert!(0.0 < number(&counterexample));
+    assert_eq!(browser.js("document.querySelectorAll('#counterexample svg .bar').length"), counterexample);
 }
 
 #[test]
@@ -119,9 +122,17 @@ fn a_page_without_a_violation_has_no_timeline() {
     ];
     for (test, command) in all {
         let folder = Folder::new(test);
-        let ran = clewline(&folder, &[command, &["--html", "report.html", "--svg", "core.svg"]].concat(), "");
+        let ran = clewline(
+            &folder,
+            &[command, &["--html", "report.html", "--svg", "counterexample.svg"]].concat(),
+            "",
+        );
         assert_eq!(ran.code, 0, "{}", ran.stdout);
-        assert!(ran.stderr.contains("note: no history to draw: core.svg was not written"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("note: no history to draw: counterexample.svg was not written"),
+            "{}",
+            ran.stderr
+        );
         let Some(mut browser) = check_page(&folder, ran.first_line()) else { return };
         assert_eq!(browser.js("document.querySelector('canvas')"), Json::Null);
         assert!(number(&browser.js("document.querySelectorAll('#facts dt').length")) > 0.0);
@@ -137,7 +148,7 @@ fn explorations_give_the_same_bytes_again() {
             let folder = drawn(&name, command, 1);
             let more = [command, &["--junit", "a.xml", "--markdown", "a.md", "--annotations"]].concat();
             let ran = clewline(&folder, &more, "");
-            (["report.html", "core.svg", "a.xml", "a.md"].map(|it| folder.read(it)), ran.stderr)
+            (["report.html", "counterexample.svg", "a.xml", "a.md"].map(|it| folder.read(it)), ran.stderr)
         };
         assert!(files(format!("{test}-1")) == files(format!("{test}-2")), "{test}");
     }
@@ -192,7 +203,7 @@ fn each_operation_at_which_orders_end_has_an_order_to_choose() {
         browser.js(orders),
         json!(["until read() → 1 (3 operations)", "until read() → 2 (2 operations)", "none"])
     );
-    let printed = "document.getElementById('told').textContent";
+    let printed = "document.getElementById('path-text').textContent";
     assert_eq!(browser.js(printed), "The state is then 2, and read() → 1 could only have been read() → 2.");
     let order = "clewline.order().map(it => it[0])";
     assert_eq!(browser.js(order), json!([0, 1, 2]));
@@ -216,9 +227,9 @@ fn a_label_beside_a_bar_covers_no_other_bar() {
     let args = ["check", "history.jsonl", "--spec", "register", "--html", "report.html"];
     assert_eq!(clewline(&folder, &args, "").code, 1);
     let Some(mut browser) = browse(&folder, "") else { return };
-    browser.js("document.getElementById('fit-core').click()");
+    browser.js("document.getElementById('fit-counterexample').click()");
     let mut flags = 0.0;
-    // Also where the core stands at the edge on the right, or on the left.
+    // Also where the counterexample stands at the edge on the right, or on the left.
     for step in 0..24 {
         browser.settle();
         let covered = browser.js(
@@ -231,7 +242,7 @@ fn a_label_beside_a_bar_covers_no_other_bar() {
         assert_eq!((&covered[1], &covered[2]), (&json!([]), &json!([])), "step {step}");
         let wide = "(clewline.state().to - clewline.state().from)";
         match step {
-            8 => drop(browser.js("document.getElementById('fit-core').click()")),
+            8 => drop(browser.js("document.getElementById('fit-counterexample').click()")),
             0..8 => drop(browser.js(&format!("clewline.moveBy(-{wide} / 16, 0)"))),
             9..16 => drop(browser.js(&format!("clewline.moveBy({wide} / 16, 0)"))),
             _ => drop(browser.js("clewline.zoom(1.4)")),
@@ -251,7 +262,7 @@ fn on_paper_there_is_everything_but_what_one_looks_around_in() {
         ("#history", false),
         ("#theme", false),
         ("h1", true),
-        ("#core", true),
+        ("#counterexample", true),
         ("#steps", true),
         ("#facts", true),
     ] {

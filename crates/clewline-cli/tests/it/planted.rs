@@ -18,7 +18,7 @@ use self::decided::Decided;
 mod decided;
 
 /// A counterexample of more operations than this is of little use to a reader.
-const SMALL: usize = 40;
+const SMALL_COUNTEREXAMPLE_OPS_MAX: usize = 40;
 
 /// Whether some operation returns a value: otherwise the only possible violation is a missing
 /// operation.
@@ -88,8 +88,11 @@ fn check_planted(
             panic!("{about}: {}", judgement.verdict.word());
         };
         let size = violation.counterexample.len();
-        eprintln!("{about}: a core of {size} in {:?}, planted in {planted:?}", start.elapsed());
-        assert!(0 < size && (size <= SMALL || !is_small), "{about}: a core of {size}");
+        eprintln!("{about}: a counterexample of {size} in {:?}, planted in {planted:?}", start.elapsed());
+        assert!(
+            0 < size && (size <= SMALL_COUNTEREXAMPLE_OPS_MAX || !is_small),
+            "{about}: a counterexample of {size}"
+        );
         *cores.entry(size).or_default() += 1;
     }
 }

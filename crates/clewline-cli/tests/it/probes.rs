@@ -170,12 +170,17 @@ fn replicas_that_are_never_synchronized_are_found_in_both_orders() {
     for entry in exhaustive() {
         for matrix in ["write(1) | read", "read | write(1)"] {
             // Each alone is correct: reads are always 0.
-            let tested = replicas().scheduler(entry.name).matrix(matrix).run().unwrap();
+            let tested = replicas().scheduler(entry.name.parse().unwrap()).matrix(matrix).run().unwrap();
             assert!(tested.holds(), "{tested}");
-            let tested = replicas().scheduler(entry.name).matrix(matrix).against(register()).run().unwrap();
+            let tested = replicas()
+                .scheduler(entry.name.parse().unwrap())
+                .matrix(matrix)
+                .against(register())
+                .run()
+                .unwrap();
             assert_eq!(cause(&tested), Some(Cause::NotLinearizable), "{}: {matrix}\n{tested}", entry.name);
             // The register itself is not.
-            let tested = register().scheduler(entry.name).matrix(matrix).against(register());
+            let tested = register().scheduler(entry.name.parse().unwrap()).matrix(matrix).against(register());
             let tested = tested.without_environment().run().unwrap();
             assert!(tested.holds(), "{}: {matrix}\n{tested}", entry.name);
         }

@@ -31,7 +31,7 @@ fn serial(words: &str) -> String {
 fn judged(history: &str, factors: &str, reading: Option<QuasiReading>) -> Report<'static> {
     let quasi = factors.parse::<Quasi>().unwrap();
     let quasi = reading.map_or(quasi.clone(), |it| quasi.with_reading(it));
-    Check::new().quasi(quasi).reader("a.jsonl", serial(history).as_bytes(), "queue").unwrap()
+    Check::new().quasi(quasi).reader("a.jsonl", serial(history).as_bytes(), "queue").run().unwrap()
 }
 
 #[track_caller]
@@ -304,7 +304,7 @@ fn a_history_of_a_program_is_checked_by_displacement() {
     let history = History::from_events(history).unwrap();
     let judged = |factors: &str| {
         let check = Check::new().quasi(factors.parse::<Quasi>().unwrap());
-        check.history(&Queue::default(), &history).map(|it| (it.verdict().word(), it.least_factor()))
+        check.history(&Queue::default(), &history).run().map(|it| (it.verdict().word(), it.least_factor()))
     };
     assert_eq!(judged("all=0").unwrap(), ("violated", None));
     assert_eq!(judged("all=1").unwrap(), ("holds", None));
@@ -315,11 +315,11 @@ fn a_history_of_a_program_is_checked_by_displacement() {
         "no operation is called `deq`; did you mean `Deq`? (there are Deq, Enq, all)"
     );
     let relaxed = "Deq=1".parse::<Quasi>().unwrap().with_reading(QuasiReading::Relaxed);
-    let printed = Check::new().quasi(relaxed).history(&Queue::default(), &history).unwrap_err();
+    let printed = Check::new().quasi(relaxed).history(&Queue::default(), &history).run().unwrap_err();
     assert_eq!(printed.to_string(), "for the relaxed reading, give a relaxed specification and no factors");
     for (factor, holds) in [(0, false), (1, true)] {
         let relaxed = Relaxed { plain: Queue::default(), factor };
-        let report = Check::new().history(&relaxed, &history).unwrap();
+        let report = Check::new().history(&relaxed, &history).run().unwrap();
         assert_eq!(report.holds(), holds, "{report}");
     }
 }
@@ -339,7 +339,7 @@ fn a_relaxed_history_is_checked_while_it_is_read() {
     }
     for (factors, word) in [("deq=1", "holds"), ("deq=0", "violated")] {
         let check = Check::new().quasi(factors.parse::<Quasi>().unwrap()).window(256);
-        let report = check.stream("a.jsonl", text.as_bytes(), "queue", LineOrder::Promised).unwrap();
+        let report = check.stream("a.jsonl", text.as_bytes(), "queue", LineOrder::Promised).run().unwrap();
         assert_eq!(report.verdict().word(), word, "{report}");
         let held = report.operations();
         assert!(if word == "holds" { held == 4 * rounds as usize } else { held < 1_000 }, "{held}");

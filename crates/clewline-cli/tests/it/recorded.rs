@@ -41,7 +41,7 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 fn check_recorded(path: &Path, spec: &str, expected: &str) -> usize {
     let judge = |algorithm: &str| {
         let check = Check::new().jobs(2).algorithm(algorithm.parse().expect("there is such a one"));
-        let report = check.file(path, spec).unwrap_or_else(|error| panic!("{error}"));
+        let report = check.file(path, spec).run().unwrap_or_else(|error| panic!("{error}"));
         // A monitor may not support a history, but its verdict must not differ.
         if algorithm != "monitor" || !matches!(report.verdict(), Verdict::Unknown(Reason::Refused(_))) {
             assert_eq!(report.verdict().word(), expected, "{} by {algorithm}", path.display());

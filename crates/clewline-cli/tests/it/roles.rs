@@ -81,7 +81,7 @@ fn run(stress: &Stress) -> Outcome {
 fn a_ring_is_right_with_one_producer_and_one_consumer() {
     let outcome = run(&ring(1, 1).executions(20));
     assert!(outcome.holds(), "{outcome}");
-    assert_eq!((outcome.runs, outcome.workload.threads), (20, 2));
+    assert_eq!((outcome.executions, outcome.workload.threads), (20, 2));
     let report = outcome.to_string().replace("\n ", "").replace("  ", " ");
     assert!(report.contains("2 threads (1 producer, 1 consumer) × 256 operations"), "{report}");
 }
@@ -202,7 +202,7 @@ impl Subject<Queue> for Panics {
 }
 
 #[test]
-fn a_panic_is_told_by_the_role_of_its_thread() {
+fn a_panic_is_reported_with_the_role_of_its_thread() {
     let stress = Stress::new(Queue::new(), Panics::default)
         .role("watcher", 1, [("deq", 1)])
         .operations(4)

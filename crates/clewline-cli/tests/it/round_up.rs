@@ -442,7 +442,7 @@ fn a_stress_test_finds_the_least_factor_of_its_runs() {
     assert_eq!((never.code, &one(&never)["least_factor"]), (1, &Json::Null), "{never:?}");
     let printed = stress("stress-least-report", "quasi-queue", "deq=?", &SHORT).stdout;
     assert!(
-        printed.starts_with("holds with factor 2 and no smaller one: 200 runs of quasi-queue\n"),
+        printed.starts_with("holds with factor 2 and no smaller one: 200 executions of quasi-queue\n"),
         "{printed}"
     );
     assert!(printed.contains("\n  factor  runs that need it\n       0  "), "{printed}");

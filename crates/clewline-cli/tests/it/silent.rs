@@ -47,7 +47,7 @@ fn the_log_of_a_newer_jepsen_run_is_judged() {
     let ran = clewline(&folder, &["check", "jepsen.log", "--spec", "cas-register", "--format", "json"], "");
     let skipped = &ran.json()[0]["skipped"];
     assert_eq!((&skipped["entries"], &skipped["line"]), (&4.into(), &1.into()), "{ran:?}");
-    // Of the history alone nothing is skipped, and nothing is told.
+    // Of the history alone nothing is skipped, and nothing is printed about it.
     let ran = clewline(&folder, &["check", "-", "--spec", "queue"], BAD);
     assert!(ran.code == 1 && !ran.stdout.contains("skipped"), "{ran:?}");
 }

@@ -54,7 +54,7 @@ fn plan(seed: u64) -> GeneratorConfig {
 
 fn streamed(text: &str, spec: &str, window: usize) -> Report<'static> {
     let check = Check::new().window(window).configurations(200_000);
-    check.stream("stream.jsonl", text.as_bytes(), spec, LineOrder::Promised).unwrap()
+    check.stream("stream.jsonl", text.as_bytes(), spec, LineOrder::Promised).run().unwrap()
 }
 
 /// Where two results of one method are exchanged, or one is lost.
@@ -62,11 +62,11 @@ fn broken(mut recording: Recording, seed: u64) -> Recording {
     let count = recording.history.len();
     let from = count / 3 + seed as usize % (count / 2);
     let history = recording.history.clone();
-    let answered: Vec<_> =
+    let returned: Vec<_> =
         history.operations().filter(|it| it.ret.is_some_and(|it| !it.is_absent())).collect();
-    let Some(one) = answered.iter().find(|it| from <= it.id.index()) else { return recording };
+    let Some(one) = returned.iter().find(|it| from <= it.id.index()) else { return recording };
     let other =
-        answered.iter().find(|it| one.id < it.id && it.call.method == one.call.method && it.ret != one.ret);
+        returned.iter().find(|it| one.id < it.id && it.call.method == one.call.method && it.ret != one.ret);
     let Some(other) = other else { return recording };
     let (a, b) = (one.id, other.id);
     recording.history = history
@@ -96,7 +96,7 @@ fn a_stream_has_the_verdict_of_the_whole_history() {
             let is_events = seed % 4 < 2;
             let text = lines(&recording, is_events);
             let check = Check::new().configurations(pick(10_000, 200_000));
-            let whole = check.reader("whole.jsonl", text.as_bytes(), entry.name).unwrap();
+            let whole = check.reader("whole.jsonl", text.as_bytes(), entry.name).run().unwrap();
             if matches!(whole.verdict(), Verdict::Unknown(_)) {
                 continue;
             }
@@ -134,7 +134,7 @@ fn a_violation_is_reported_at_the_first_line_after_which_it_is_certain() {
             text.lines().take(lines as usize).map(|it| format!("{it}\n")).collect()
         };
         let verdict =
-            |lines| Check::new().reader("p.jsonl", prefix(lines).as_bytes(), "queue").unwrap().holds();
+            |lines| Check::new().reader("p.jsonl", prefix(lines).as_bytes(), "queue").run().unwrap().holds();
         assert!(!verdict(line) && verdict(line - 1), "seed {seed}, line {line}");
         checked += 1;
     }
@@ -151,7 +151,7 @@ fn lines_out_of_order_are_sorted_while_that_is_possible() {
     let late =
         format!("{text}{}\n", r#"{"process": 99, "op": "deq", "ret": null, "call": -5, "return": -4}"#);
     let check = Check::new().window(10);
-    let error = check.stream("s.jsonl", late.as_bytes(), "queue", LineOrder::Seen).unwrap_err();
+    let error = check.stream("s.jsonl", late.as_bytes(), "queue", LineOrder::Seen).run().unwrap_err();
     assert!(error.to_string().contains("sort the lines by `call`"), "{error}");
 }
 
@@ -170,7 +170,7 @@ fn a_violation_is_not_reported_before_the_order_of_lines_is_known() {
     );
     let text = format!("{text}{extra}");
     let check = Check::new().window(10);
-    let error = check.stream("s.jsonl", text.as_bytes(), "queue", LineOrder::Seen).unwrap_err();
+    let error = check.stream("s.jsonl", text.as_bytes(), "queue", LineOrder::Seen).run().unwrap_err();
     assert!(error.to_string().contains("sort the lines by `call`"), "{error}");
 }
 
@@ -271,7 +271,7 @@ fn operations_that_a_stack_drops_do_not_matter() {
         });
         let recording = if seed.is_multiple_of(3) { recording } else { broken(recording, seed) };
         let text = lines(&recording, seed.is_multiple_of(2));
-        let whole = Check::new().reader("whole.jsonl", text.as_bytes(), "stack").unwrap();
+        let whole = Check::new().reader("whole.jsonl", text.as_bytes(), "stack").run().unwrap();
         let report = streamed(&text, "stack", 1 + seed as usize % 6);
         assert_eq!(report.verdict().word(), whole.verdict().word(), "{seed}\n{text}");
         forgetful += usize::from(report.to_string().contains("held at a time"));
@@ -392,7 +392,7 @@ fn a_stream_without_end_keeps_to_its_limits() {
             let check = Check::new().window(10).algorithm(algorithm.parse().unwrap());
             let check = check.timeout(std::time::Duration::from_millis(300));
             let input = Endless { line: line.clone(), at: 0, left: said };
-            let report = check.stream("s.jsonl", input, "queue", LineOrder::Seen).unwrap();
+            let report = check.stream("s.jsonl", input, "queue", LineOrder::Seen).run().unwrap();
             assert_eq!(report.verdict().word(), "unknown", "{said} {algorithm}");
             assert!(report.to_string().contains("time limit of 300ms was hit"), "{report}");
         }

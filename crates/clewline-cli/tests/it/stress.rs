@@ -61,7 +61,7 @@ fn correct_subjects_have_no_violation() {
             let stress = clewline_lab::stress(&name).unwrap().executions(runs).noise(noise);
             let outcome = stress.run().unwrap();
             assert!(outcome.holds(), "{name} with {noise:?}: {outcome}");
-            assert_eq!(outcome.runs, runs, "{name}");
+            assert_eq!(outcome.executions, runs, "{name}");
         }
     }
 }
@@ -244,14 +244,14 @@ fn lock_once(is_jammed: bool) -> Outcome {
 fn a_thread_may_wait_forever_for_a_lock_that_another_thread_holds() {
     let outcome = lock_once(false);
     assert!(outcome.holds(), "{outcome}");
-    assert_eq!(outcome.runs, 2);
+    assert_eq!(outcome.executions, 2);
 }
 
 #[test]
 fn a_thread_that_waits_for_a_free_lock_is_stuck() {
     // They spin, so that it is not certain; but it is no success.
     let outcome = lock_once(true);
-    assert_eq!((outcome.runs, outcome.unknown, outcome.finding.is_none()), (2, 2, true), "{outcome}");
+    assert_eq!((outcome.executions, outcome.unknown, outcome.finding.is_none()), (2, 2, true), "{outcome}");
     let Some(Reason::NoReturn(why)) = &outcome.reason else { panic!("{outcome}") };
     assert!(why.contains("thread 0 in ") && why.contains("; thread 1 in "), "{why}");
     assert!(why.contains("last seen at ") && why.contains("stress.rs:"), "{why}");
@@ -260,7 +260,7 @@ fn a_thread_that_waits_for_a_free_lock_is_stuck() {
 #[test]
 fn an_unknown_history_is_no_success_though_all_threads_block_correctly() {
     let outcome = outcome_of(&locking_once(false).algorithm("queue-oriented".parse().unwrap()));
-    assert_eq!((outcome.runs, outcome.unknown, outcome.finding.is_none()), (2, 2, true), "{outcome}");
+    assert_eq!((outcome.executions, outcome.unknown, outcome.finding.is_none()), (2, 2, true), "{outcome}");
     assert!(!outcome.holds());
 }
 

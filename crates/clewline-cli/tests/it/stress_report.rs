@@ -99,16 +99,17 @@ fn a_violation_is_drawn_and_says_how_it_was_found() {
 const VIOLATED: &str = "\
 violated: Backwards is not linearizable as a queue
 
-  These 3 operations contradict each other, and the other 17 do not help: there
-  is no order, each happening at one moment between its call and its return, in
-  which all their results are right. Time runs to the right, one row a thread:
+  These 3 operations are a counterexample, whichever of the other 17 took
+  effect. Each must take effect at one moment between its call and its return,
+  its linearization point. Whichever moments are chosen, some result is wrong.
+  Time runs to the right, one row a thread:
 
   0: |--enq(5)--|  |--enq(6)--|  |--deq() → 6--|
 
   deq() → 6 found 6 while 5 was still there, although enq(5) had returned before
   enq(6) was called.
 
-  What happened, one after the other, up to where it breaks:
+  The events in their order, up to the failure point:
 
   event  thread
       …  16 events left out
@@ -121,7 +122,7 @@ violated: Backwards is not linearizable as a queue
 
   Here no order is left: deq() may not return 6. Allowed: 4.
 
-found:    in run 1, after 20 operations and # ms, in runs of 1 thread × 20 operations, without noise
+found:    in execution 1, after 20 operations and # ms, in executions of 1 thread × 20 operations, without noise
 recorded: with CLOCK, each thread on its processor
 judged:   by queue monitor in # ms: 20 operations, 1 object, # configurations
 seed:     1. It determines the calls and the noise, but not how the system schedules the threads. \
@@ -140,8 +141,8 @@ fn the_saved_history_has_the_same_verdict() {
     let Verdict::Violated(violation) = again.verdict() else { panic!("{again}") };
     let finding = outcome.shown().expect("it was found");
     let labels = |case: &dyn clewline_core::ErasedHistory,
-                  core: &[clewline_core::OperationId]|
-     -> Vec<String> { core.iter().map(|&it| case.label(it)).collect() };
+                  operations: &[clewline_core::OperationId]|
+     -> Vec<String> { operations.iter().map(|&it| case.label(it)).collect() };
     assert_eq!(violation.counterexample, finding.counterexample());
     assert_eq!(
         labels(again.case(), &violation.counterexample),
@@ -386,12 +387,12 @@ fn a_reached_limit_is_no_success() {
     assert_eq!((outcome.verdict().word(), outcome.holds()), ("unknown", false), "{outcome}");
     assert!(
         outcome.to_string().starts_with(
-            "unknown: 1 of 1 run of Backwards could not be judged: the limit of 0 configurations was hit\n"
+            "unknown: 1 of 1 execution of Backwards could not be judged: the limit of 0 configurations was hit\n"
         ),
         "{outcome}"
     );
     let none = run(&clewline_lab::stress("register").expect("it is there").timeout(Duration::ZERO));
-    assert_eq!((none.runs, none.verdict().word(), none.holds()), (0, "unknown", false), "{none}");
+    assert_eq!((none.executions, none.verdict().word(), none.holds()), (0, "unknown", false), "{none}");
 }
 
 #[test]
@@ -400,9 +401,9 @@ fn a_report_of_holds_says_that_it_is_no_proof() {
     let args = ["stress", "register", "--executions", "3", "--operations", "100", "--seed", "7"];
     let ran = clewline(&folder, &args, "");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
-    assert_eq!(ran.first_line(), "holds: no violation found in 3 runs of register");
+    assert_eq!(ran.first_line(), "holds: no violation found in 3 executions of register");
     assert!(
-        ran.stdout.contains("600 operations in runs of 2 threads × 100 operations, without noise."),
+        ran.stdout.contains("600 operations in executions of 2 threads × 100 operations, without noise."),
         "{}",
         ran.stdout
     );
@@ -457,7 +458,7 @@ fn a_bug_that_is_found_ends_with_1_and_leaves_a_file() {
     assert_eq!(object["file"], file);
     let ran = clewline(&folder, &["check", file, "--spec", "register", "--format", "json"], "");
     assert_eq!(ran.code, 1);
-    assert_eq!(ran.json()[0]["explanation"]["core"], object["explanation"]["core"]);
+    assert_eq!(ran.json()[0]["explanation"]["counterexample"], object["explanation"]["counterexample"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
 };
@@ -24,6 +25,21 @@ fn sources_in(folders: &[&str]) -> Vec<(String, String)> {
     sources
 }
 
+/// The sources in other languages: path from the root, and text.
+fn other_sources() -> Vec<(String, String)> {
+    let folders = ["crates", "capi", "python", "playground", "deploy"];
+    let extensions = ["c", "h", "hpp", "cpp", "py", "js", "css", "sh"];
+    let sources: Vec<_> = extensions.iter().flat_map(|it| files_in(&folders, it)).collect();
+    assert!(50 < sources.len(), "the sources were found");
+    sources
+}
+
+/// The pages for those who change Clewline: path from the root, and text.
+fn own_pages() -> Vec<(String, String)> {
+    let read = |it: &str| (it.to_owned(), fs::read_to_string(root().join(it)).unwrap());
+    ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"].map(read).to_vec()
+}
+
 /// README and the pages of the manual: path from the root, and text.
 fn pages() -> Vec<(String, String)> {
     let mut pages = files_in(&["docs"], "md");
@@ -37,8 +53,11 @@ fn files_in(folders: &[&str], extension: &str) -> Vec<(String, String)> {
     fn visit(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() && path.file_name().is_some_and(|it| it != "target") {
-                visit(&path, extension, files);
+            let is_source = |it: &OsStr| it != "target" && !it.to_string_lossy().starts_with('.');
+            if path.is_dir() {
+                if path.file_name().is_some_and(is_source) {
+                    visit(&path, extension, files);
+                }
             } else if path.extension().is_some_and(|it| it == extension) {
                 files.push(path);
             }
@@ -123,7 +142,8 @@ fn functions_fit_a_screen() {
     expect_none(complaints);
 }
 
-/// Where banned words and long comments are rejected. Banned words are rejected on [`pages`], too.
+/// Where banned words and long comments are rejected, as in [`other_sources`] and [`own_pages`].
+/// Banned words are rejected on [`pages`], too.
 const IN_PLAIN_LANGUAGE: [&str; 4] = ["bench", "crates", "examples", "fuzz"];
 
 /// Words that hide whether a thread, a process, an operation or a user is meant. Spelled in halves,
@@ -141,9 +161,9 @@ const BANNED_WORDS: [(&str, &str); 10] = [
     ("so ", "many"),
 ];
 
-/// Phrases that are banned in the sentences of pages, but not in code and in reports that a page
-/// shows.
-const BANNED_ON_PAGES: [(&str, &str); 5] =
+/// Phrases that are banned in sources and in the sentences of pages, but not in code and in reports
+/// that a page shows.
+const BANNED_PHRASES: [(&str, &str); 5] =
     [("for ", "ever"), ("answ", "ered"), ("is ", "told"), ("was ", "told"), ("were ", "told")];
 
 /// Names of our own for a scenario, a test program and an execution, and where they are banned:
@@ -170,6 +190,21 @@ fn word_in(line: &str, words: &[(&str, &str)]) -> Option<String> {
     })
 }
 
+/// Names of our own for a sampler and for what does not fit.
+const OLD_NAMES_EVERYWHERE: [(&str, &str); 2] = [("di", "ce"), ("mis", "fit")];
+
+#[test]
+fn samplers_and_errors_are_named_as_such() {
+    let mut complaints = Vec::new();
+    for (path, text) in sources_in(&IN_PLAIN_LANGUAGE) {
+        for (number, line) in (1..).zip(text.lines()) {
+            let found = word_in(line, &OLD_NAMES_EVERYWHERE);
+            complaints.extend(found.map(|it| format!("{path}:{number}: \"{it}\"")));
+        }
+    }
+    expect_none(complaints);
+}
+
 #[test]
 fn executions_and_test_programs_are_named_as_such() {
     let mut complaints = Vec::new();
@@ -184,7 +219,8 @@ fn executions_and_test_programs_are_named_as_such() {
 #[test]
 fn threads_and_users_are_named_as_such() {
     let mut complaints = Vec::new();
-    for (path, text) in sources_in(&IN_PLAIN_LANGUAGE).into_iter().chain(pages()) {
+    let sources = sources_in(&IN_PLAIN_LANGUAGE).into_iter().chain(other_sources());
+    for (path, text) in sources.chain(pages()).chain(own_pages()) {
         for (number, line) in (1..).zip(text.lines()) {
             complaints.extend(banned_word(line).map(|it| format!("{path}:{number}: \"{it}\"")));
         }
@@ -194,13 +230,14 @@ fn threads_and_users_are_named_as_such() {
 
 /// A method returns a result, and a call waits forever.
 #[test]
-fn pages_use_the_words_of_the_field() {
+fn sources_and_pages_use_the_words_of_the_field() {
     let mut complaints = Vec::new();
-    for (path, text) in pages() {
+    let sources = sources_in(&IN_PLAIN_LANGUAGE).into_iter().chain(other_sources());
+    for (path, text) in sources.chain(pages()).chain(own_pages()) {
         let mut is_block = false;
         for (number, line) in (1..).zip(text.lines()) {
             is_block ^= line.starts_with("```");
-            let found = word_in(line, &BANNED_ON_PAGES).filter(|_| !is_block);
+            let found = word_in(line, &BANNED_PHRASES).filter(|_| !is_block);
             complaints.extend(found.map(|it| format!("{path}:{number}: \"{it}\"")));
         }
     }
@@ -248,19 +285,51 @@ fn banned_words_are_found_as_words_and_in_names() {
 fn comments_have_at_most_100_columns() {
     const COLUMNS_MAX: usize = 100;
     let mut complaints = Vec::new();
-    for (path, text) in sources_in(&IN_PLAIN_LANGUAGE) {
+    for (path, text) in sources_in(&IN_PLAIN_LANGUAGE).into_iter().chain(other_sources()) {
+        let signs: &[&str] =
+            if [".py", ".sh"].iter().any(|it| path.ends_with(it)) { &["#"] } else { &["//", "/*", "* "] };
         let mut is_example = false;
         for (number, line) in (1..).zip(text.lines()) {
             let columns = line.chars().count();
-            let text = line.trim_start().trim_start_matches(['/', '!']).trim_start();
+            let text = line.trim_start().trim_start_matches(['/', '!', '*', '#']).trim_start();
             is_example ^= text.starts_with("```");
+            let is_comment = signs.iter().any(|it| line.trim_start().starts_with(it));
             // A row of a table cannot be wrapped, and an example is as wide as code.
-            let is_prose = line.trim_start().starts_with("//") && !text.starts_with('|') && !is_example;
-            if is_prose && COLUMNS_MAX < columns {
+            if is_comment && !text.starts_with('|') && !is_example && COLUMNS_MAX < columns {
                 complaints.push(format!("{path}:{number}: a comment of {columns} columns"));
             }
         }
     }
+    expect_none(complaints);
+}
+
+/// A change, an invariant or a rule is said in two lines of 100 columns at most.
+#[test]
+fn bullets_have_at_most_two_lines() {
+    let (mut complaints, mut bullets) = (Vec::new(), 0);
+    for (path, text) in own_pages() {
+        let (mut is_block, mut bullet) = (false, None);
+        for (number, line) in (1..).zip(text.lines().chain([""])) {
+            is_block ^= line.trim_start().starts_with("```");
+            let sentence = line.trim_start();
+            let starts = !is_block && ["- ", "* "].iter().any(|it| sentence.starts_with(it));
+            let continues = !is_block && line.starts_with("  ") && !sentence.is_empty() && !starts;
+            if let (Some((_, lines)), true) = (bullet.as_mut(), continues) {
+                *lines += 1;
+            } else if let Some((at, lines)) = bullet.take()
+                && 2 < lines
+            {
+                complaints.push(format!("{path}:{at}: a bullet of {lines} lines"));
+            }
+            if starts {
+                bullets += 1;
+                bullet = Some((number, 1));
+            }
+            let is_wide = 100 < line.chars().count() && !is_block && !sentence.starts_with('|');
+            complaints.extend(is_wide.then(|| format!("{path}:{number}: a line of more than 100 columns")));
+        }
+    }
+    assert!(150 < bullets, "{bullets}");
     expect_none(complaints);
 }
 

@@ -111,9 +111,9 @@ fn verdicts_on_equal_times_are_those_of_every_order_that_is_known() {
         let all = random_history(&mut random);
         let expected = holds(&all, &mut vec![false; all.len()], &[]);
         let text: String = all.iter().map(Op::line).collect();
-        let whole = Check::new().reader("x.jsonl", text.as_bytes(), "queue").unwrap();
+        let whole = Check::new().reader("x.jsonl", text.as_bytes(), "queue").run().unwrap();
         let check = Check::new().window(1 + round % 3);
-        let stream = check.stream("x.jsonl", text.as_bytes(), "queue", LineOrder::Promised).unwrap();
+        let stream = check.stream("x.jsonl", text.as_bytes(), "queue", LineOrder::Promised).run().unwrap();
         for report in [&whole, &stream] {
             match report.verdict() {
                 Verdict::Violated(_) => assert!(!expected, "a false alarm:\n{text}"),

@@ -149,7 +149,7 @@ fn words(typed: &str) -> Vec<String> {
 
 /// The results of the calls, in a report.
 fn results(report: &str) -> String {
-    let from = report.split("What the calls answered").nth(1).unwrap_or_default();
+    let (_, from) = report.split_once("What the calls returned").expect("the results are shown");
     from.split("How it came about").next().unwrap_or_default().to_owned()
 }
 

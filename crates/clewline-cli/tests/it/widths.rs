@@ -54,7 +54,7 @@ fn tables_and_timelines_of_random_histories_fit() {
     let (mut violated, mut held) = (0, 0);
     for seed in 0..pick(150, 5_000) as u64 {
         let text = history(&mut Random::new(seed));
-        let report = Check::new().reader("it", text.as_bytes(), "register").unwrap();
+        let report = Check::new().reader("it", text.as_bytes(), "register").run().unwrap();
         for width in [80, 120, 20] {
             let style = Style { width, witness: WitnessShown::Whole, ..Style::default() };
             expect_narrow(&report.sentences(&style), seed);

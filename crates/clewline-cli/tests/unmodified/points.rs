@@ -5,9 +5,9 @@ use std::{fmt::Write, fs, path::Path};
 use super::program::build;
 
 /// Random numbers that are always the same.
-struct Dice(u64);
+struct Generator(u64);
 
-impl Dice {
+impl Generator {
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
@@ -19,10 +19,10 @@ const VARIABLES: [&str; 4] = ["half", "other", "word", "last"];
 const OPERATIONS: u64 = 32;
 
 /// An access to a variable, plain or atomic. The value read becomes part of the result.
-fn access(dice: &mut Dice) -> String {
-    let variable = VARIABLES[dice.below(4) as usize];
-    let value = 1 + dice.below(3);
-    match dice.below(7) {
+fn access(random: &mut Generator) -> String {
+    let variable = VARIABLES[random.below(4) as usize];
+    let value = 1 + random.below(3);
+    match random.below(7) {
         0..=2 => format!("seen = 4 * seen + {variable};"),
         3 => format!("{variable} = {value};"),
         4 => format!("seen = 4 * seen + __atomic_load_n(&{variable}, __ATOMIC_SEQ_CST);"),
@@ -32,7 +32,7 @@ fn access(dice: &mut Dice) -> String {
 }
 
 /// Operations of a few accesses, some of them below a lock.
-fn program(dice: &mut Dice) -> String {
+fn program(random: &mut Generator) -> String {
     let mut text = String::from(
         "#include <clewline.h>\n#include <pthread.h>\nstatic struct { int half, other; long word, last; } s;\n\
          static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n\
@@ -40,8 +40,8 @@ fn program(dice: &mut Dice) -> String {
          CLEWLINE_INIT { half = other = 0; word = last = 0; }\n",
     );
     for at in 0..OPERATIONS {
-        let is_locked = dice.below(4) == 0;
-        let accesses: Vec<String> = (0..2 + dice.below(2)).map(|_| access(dice)).collect();
+        let is_locked = random.below(4) == 0;
+        let accesses: Vec<String> = (0..2 + random.below(2)).map(|_| access(random)).collect();
         // The compiler must not make one of two.
         let body = accesses.join(" __asm__ volatile(\"\" ::: \"memory\"); ");
         let (take, give) = match is_locked {
@@ -60,9 +60,9 @@ fn program(dice: &mut Dice) -> String {
 #[test]
 #[ignore = "long"]
 fn points_at_accesses_that_race_find_what_points_everywhere_do() {
-    let mut dice = Dice(1);
+    let mut random = Generator(1);
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mixed.c");
-    fs::write(&file, program(&mut dice)).expect("a file");
+    fs::write(&file, program(&mut random)).expect("a file");
     let Some(program) = build(&file.to_string_lossy(), &[]) else { return };
     // Other tests check that compilers agree.
     let program = program.by_first();
@@ -70,7 +70,7 @@ fn points_at_accesses_that_race_find_what_points_everywhere_do() {
     let mut missed = 0;
     for is_wide in [true, false].repeat(75) {
         let mut some = |n: u64| {
-            let names: Vec<String> = (0..n).map(|_| format!("op{}", dice.below(OPERATIONS))).collect();
+            let names: Vec<String> = (0..n).map(|_| format!("op{}", random.below(OPERATIONS))).collect();
             names.join(" ")
         };
         let initial = some(1);

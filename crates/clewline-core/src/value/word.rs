@@ -296,8 +296,8 @@ impl<'a, G: Fn(Value) -> Datum<'a> + Copy> fmt::Display for ShownValue<G> {
 }
 
 // The table of the process. Entries are never moved or changed, and the index of a chunk only gains
-// numbers: so a value that was made before is found without a lock and without a write, and the
-// conversions of threads under test put no order between their memory accesses.
+// numbers: so a value that is there is found without a lock and without a write. Threads under test
+// that convert only such values put no order between their memory accesses; adding a value locks.
 static TABLE: SharedTable = SharedTable::new();
 
 // The first chunk has room for this number of entries, each other one for twice as many as the

@@ -57,7 +57,7 @@ fn all_executions_are_visited_and_the_coverage_is_exhausted() {
 
 #[test]
 fn a_limit_that_was_hit_is_reported() {
-    assert_eq!(run(&[Ending::Full], 5, u64::MAX), (Coverage::Limited(Limit::Schedules(5)), 5, 5));
+    assert_eq!(run(&[Ending::Full], 5, u64::MAX), (Coverage::Limited(Limit::Executions(5)), 5, 5));
     assert_eq!(run(&[Ending::Full], u64::MAX, 3), (Coverage::Limited(Limit::Stopped), 3, 3));
     let cut = [Ending::Cut, Ending::Full, Ending::Cut, Ending::Full];
     assert_eq!(run(&cut, u64::MAX, u64::MAX), (Coverage::Limited(Limit::Cut(2)), 6, 6));

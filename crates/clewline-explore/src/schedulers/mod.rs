@@ -1,6 +1,8 @@
 //! Schedulers, one file each.
 
-use clewline_core::Table;
+use std::str::FromStr;
+
+use clewline_core::{NotFound, Table};
 
 use crate::bounds::{Bound, distinct};
 
@@ -27,23 +29,63 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     SCHEDULERS.find(name)
 }
 
+/// A scheduler of threads, read from its name.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadScheduler(&'static Entry);
+
+impl ThreadScheduler {
+    /// Every schedule up to the preemption bound, depth-first.
+    pub const BOUNDED: ThreadScheduler = ThreadScheduler(&bounded::ENTRY);
+    /// The same, with partial-order reduction.
+    pub const BOUNDED_DPOR: ThreadScheduler = ThreadScheduler(&bounded_dpor::ENTRY);
+    /// Every schedule, with partial-order reduction.
+    pub const DPOR: ThreadScheduler = ThreadScheduler(&dpor::ENTRY);
+    /// Every schedule, depth-first.
+    pub const EXHAUSTIVE: ThreadScheduler = ThreadScheduler(&exhaustive::ENTRY);
+    /// As `BOUNDED`, with 0 preemptions, then 1, and so on.
+    pub const ITERATIVE: ThreadScheduler = ThreadScheduler(&iterative::ENTRY);
+    /// Probabilistic concurrency testing.
+    pub const PCT: ThreadScheduler = ThreadScheduler(&pct::ENTRY);
+    /// Partial-order sampling.
+    pub const POS: ThreadScheduler = ThreadScheduler(&pos::ENTRY);
+    /// Random walks.
+    pub const RANDOM: ThreadScheduler = ThreadScheduler(&random::ENTRY);
+
+    /// Its entry in the table.
+    #[must_use]
+    pub const fn entry(self) -> &'static Entry {
+        self.0
+    }
+}
+
+impl FromStr for ThreadScheduler {
+    type Err = NotFound;
+
+    /// Finds it in [`SCHEDULERS`].
+    fn from_str(name: &str) -> Result<ThreadScheduler, NotFound> {
+        let names = SCHEDULERS.iter().map(|it| it.name);
+        find(name).map(ThreadScheduler).ok_or_else(|| NotFound::new("scheduler", name, names))
+    }
+}
+
 /// The distinct bounds of all schedulers.
 #[must_use]
 pub fn bounds() -> Vec<&'static Bound> {
     distinct(SCHEDULERS.iter().flat_map(|it| it.bounds))
 }
 
-/// Whether a built-in scheduler has a bound of that name.
+/// The bound of that name of a built-in scheduler. The code that the attribute `clewline::test`
+/// generates evaluates this at compile time.
 #[must_use]
-pub const fn has_bound(name: &str) -> bool {
+pub const fn find_bound(name: &str) -> Option<Bound> {
     let mut at = 0;
     while at < BUILT_IN.len() {
-        if crate::bounds::has(BUILT_IN[at].bounds, name) {
-            return true;
+        if let Some(bound) = crate::bounds::find(BUILT_IN[at].bounds, name) {
+            return Some(bound);
         }
         at += 1;
     }
-    false
+    None
 }
 
 pub mod bounded;

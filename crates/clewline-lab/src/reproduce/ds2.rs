@@ -16,7 +16,7 @@ use crate::{
 use clewline_actors::schedulers::Entry;
 use clewline_report::render::table::{self, Cell, Column};
 
-use clewline_methods::actors::{self, Coverage, Metrics, Options as Explore, PhaseTimes, Scheduler};
+use clewline_methods::actors::{self, ActorScheduler, Coverage, Metrics, Options as Explore, PhaseTimes};
 
 pub(super) const PAPER: &str = "M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, Efficient Linearizability Checking for \
                                 Actor-based Systems, 2021, appendix";
@@ -141,7 +141,7 @@ pub(super) fn published(table: &Table, scheduler: &str, options: &Options) -> Ru
 
 /// The counts of one run. If nothing random is drawn, the seed is an order of sets.
 pub(super) fn run_once(table: &Table, scheduler: &'static Entry, options: &Options) -> Metrics {
-    counted(table, options, Scheduler::Executions(scheduler)).0
+    counted(table, options, ActorScheduler::Executions(scheduler)).0
 }
 
 /// Runs a table.
@@ -152,7 +152,7 @@ pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Progres
         pairs.push(figures(progress, step(0, name), || {
             let published = self::published(table, published, options);
             progress.step(step(1, sound));
-            let found = Scheduler::find(sound).expect("it is in the table");
+            let found = sound.parse().expect("it is in the table");
             column(&Run { paper, published, sound, ours: counted(table, options, found) })
         }));
     }
@@ -241,15 +241,15 @@ fn rounded(number: f64, digits: i32) -> f64 {
     (number * scale).round() / scale
 }
 
-fn counted(table: &Table, options: &Options, scheduler: Scheduler) -> (Metrics, Coverage) {
+fn counted(table: &Table, options: &Options, scheduler: ActorScheduler) -> (Metrics, Coverage) {
     let found = find_system(table.system).expect("the system is in the table");
     let shape: Shape = table.harness.parse().expect("harnesses of the paper are shapes");
     let schedules = match (options.size, &scheduler) {
-        (Size::Quick, Scheduler::Executions(it)) if it.is_random => 5_000,
+        (Size::Quick, it) if it.is_random() => 5_000,
         (Size::Quick, _) if table.harness == "2r+2w" => 500,
-        (Size::Quick, Scheduler::Executions(_)) if scheduler.unsound().is_none() => 2_000,
+        (Size::Quick, ActorScheduler::Executions(_)) if scheduler.unsound().is_none() => 2_000,
         (Size::Quick, _) => 5_000,
-        (Size::Full, Scheduler::Executions(it)) if it.is_random => 100_000,
+        (Size::Full, it) if it.is_random() => 100_000,
         (Size::Full, it) if it.unsound().is_some() => 50_000,
         (Size::Full, _) => 200_000,
     };

@@ -28,7 +28,7 @@ const CELLS: [PaperFigures; 7] = [
 
 const NOTES: &[&str] = &[
     "Of the paper's 4,200 schedules 5 were judged: DS2 leaves incomplete histories out, and its register is changed in place, so that going back does not bring it back. With snapshots that are sound 1,929 schedules are incomplete, and there are 170 unique histories.",
-    "In the paper's code a read is never answered if a replica holds something else, which is why schedules are incomplete at all.",
+    "In the paper's code a read never returns if a replica holds something else, which is why schedules are incomplete at all.",
 ];
 
 pub(super) const TABLE: Table =

@@ -27,7 +27,7 @@ const CELLS: [PaperFigures; 7] = [
 ];
 
 const NOTES: &[&str] = &[
-    "The paper stops at 50,000 schedules of 5,765,760, and has seen 4 of 32 canonical histories by then. Reads are answered by the leader alone there.",
+    "The paper stops at 50,000 schedules of 5,765,760, and has seen 4 of 32 canonical histories by then. Only the leader replies to reads there.",
 ];
 
 pub(super) const TABLE: Table =

@@ -27,7 +27,7 @@ const CELLS: [PaperFigures; 7] = [
 ];
 
 const NOTES: &[&str] = &[
-    "The paper stops at 50,000 schedules. Reads are answered by the leader alone there, and proposals are retried without a bound.",
+    "The paper stops at 50,000 schedules. Only the leader replies to reads there, and proposals are retried without a bound.",
 ];
 
 pub(super) const TABLE: Table =

@@ -78,8 +78,8 @@ const TOP: f64 = 56.0;
 const BOTTOM: f64 = 376.0;
 
 // The maximum average width of a character, for any font.
-const LETTER: f64 = 7.5;
-const TITLE_LETTER: f64 = 10.0;
+const LETTER_WIDTH_PX: f64 = 7.5;
+const TITLE_LETTER_WIDTH_PX: f64 = 10.0;
 
 // About how many pixels lie between two ticks, at least.
 const TICK_GAP: f64 = 56.0;
@@ -124,8 +124,8 @@ pub fn svg(plots: &[Plot]) -> String {
 
 fn width(plot: &Plot) -> f64 {
     let longest = plot.series.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
-    let names_end = RIGHT + 64.0 + LETTER * longest as f64;
-    let title_end = LEFT + TITLE_LETTER * plot.title.chars().count() as f64;
+    let names_end = RIGHT + 64.0 + LETTER_WIDTH_PX * longest as f64;
+    let title_end = LEFT + TITLE_LETTER_WIDTH_PX * plot.title.chars().count() as f64;
     names_end.max(title_end).ceil()
 }
 

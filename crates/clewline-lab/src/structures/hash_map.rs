@@ -296,7 +296,7 @@ impl Table {
 impl Slot {
     /// What the slot's key holds.
     fn read(&self) -> Result<Option<Value>, TableReplaced> {
-        let mut patience = Patience::default();
+        let mut spin = SpinWait::default();
         loop {
             match self.status.load() {
                 // The key is absent when this is read. If the next table were in use, the slot
@@ -308,7 +308,7 @@ impl Slot {
                 // written it and not yet set the status has taken effect: other operations wait for
                 // it rather than find the previous state.
                 Status::Stored => return Ok(Value::from_word(self.value.load(Ordering::Acquire))),
-                Status::Updating => patience.wait(),
+                Status::Updating => spin.wait(),
                 Status::Moved => return Err(TableReplaced),
             }
         }
@@ -326,7 +326,7 @@ impl Slot {
 
     /// Sets the status to *updating*; returns the previous status.
     fn lock(&self) -> Result<Status, TableReplaced> {
-        let mut patience = Patience::default();
+        let mut spin = SpinWait::default();
         loop {
             match self.status.load() {
                 found @ (Status::Empty | Status::Stored | Status::Deleted) => {
@@ -334,7 +334,7 @@ impl Slot {
                         return Ok(found);
                     }
                 }
-                Status::Updating => patience.wait(),
+                Status::Updating => spin.wait(),
                 Status::Moved => return Err(TableReplaced),
             }
         }
@@ -395,7 +395,7 @@ impl Slot {
 
     /// The flaw of `resize-marks`: what has happened since the status was read is not copied.
     fn move_unlocked(&self, new: &Table) {
-        let mut patience = Patience::default();
+        let mut spin = SpinWait::default();
         loop {
             match self.status.load() {
                 Status::Empty | Status::Deleted => break,
@@ -403,7 +403,7 @@ impl Slot {
                     self.copy_to(new);
                     break;
                 }
-                Status::Updating => patience.wait(),
+                Status::Updating => spin.wait(),
                 Status::Moved => return,
             }
         }
@@ -411,13 +411,13 @@ impl Slot {
     }
 }
 
-/// What a thread has that waits for another.
+/// How long a thread has waited for another.
 #[derive(Default)]
-struct Patience {
+struct SpinWait {
     waited: u32,
 }
 
-impl Patience {
+impl SpinWait {
     fn wait(&mut self) {
         self.waited += 1;
         // The other one may need our processor.

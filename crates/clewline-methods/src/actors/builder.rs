@@ -4,18 +4,18 @@ use std::{fmt, time::Duration};
 
 use clewline_actors::{
     ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario,
-    schedulers::{self, delay_bounded::DELAYS},
+    schedulers::{self, ActorScheduler, delay_bounded::DELAYS},
 };
 use clewline_check::limits::available_memory;
 use clewline_core::name_of_type;
-use clewline_explore::schedulers::pct::DEPTH;
+use clewline_explore::{Bound, schedulers::pct::DEPTH};
 use clewline_report::{
     Regressions,
     render::{present, text},
 };
 
 use super::{
-    options::{Options, Progress, Scheduler, StopCondition, StuckCalls},
+    options::{Options, Progress, StopCondition, StuckCalls},
     outcome::{Error, Outcome, Verdict},
     present::Presented,
     run,
@@ -23,7 +23,7 @@ use super::{
     text::ReportContext,
     token::Token,
 };
-use crate::environment::{set_bounds, this_test};
+use crate::environment::{Variables, set_bounds, this_test};
 
 /// A test under construction: every order of messages in an actor system, and whether clients can
 /// distinguish it from one object.
@@ -176,20 +176,17 @@ impl<H: Harness + 'static> Explore<H> {
         self.change_faults(|it| it.partition = partitions)
     }
 
-    /// Sets the scheduler: `states`, which is the default and visits every state once, or another
-    /// one that `clewline actors --help` lists.
-    pub fn scheduler(mut self, name: &str) -> Self {
-        match Scheduler::find(name) {
-            Ok(scheduler) => self.options.scheduler = scheduler,
-            Err(unknown) => self.record_mistake(unknown.to_string()),
-        }
+    /// Sets the scheduler: [`States`](ActorScheduler::States), which is the default and visits
+    /// every state once, or another one. `parse` reads it from its name.
+    pub fn scheduler(mut self, scheduler: ActorScheduler) -> Self {
+        self.options.scheduler = scheduler;
         self
     }
 
-    /// Sets a bound of a scheduler, by its name: `delays`, `depth`. The environment variable of its
-    /// name, such as `CLEWLINE_DELAYS`, takes precedence. Schedulers without that bound ignore it.
-    pub fn bound(mut self, name: &str, value: impl Into<Option<u32>>) -> Self {
-        if let Err(mistake) = self.options.bounds.set_named(&schedulers::bounds(), name, value.into()) {
+    /// Sets a bound of a scheduler. The environment variable of its name, such as
+    /// `CLEWLINE_DELAYS`, takes precedence. Schedulers without that bound ignore it.
+    pub fn bound(mut self, bound: Bound, value: impl Into<Option<u32>>) -> Self {
+        if let Err(mistake) = self.options.bounds.change(&bound, value.into()) {
             self.record_mistake(mistake);
         }
         self
@@ -197,12 +194,12 @@ impl<H: Harness + 'static> Explore<H> {
 
     /// Sets the number of delays of the delay-bounded scheduler.
     pub fn delays(self, delays: u32) -> Self {
-        self.bound(DELAYS.name, delays)
+        self.bound(DELAYS, delays)
     }
 
     /// Sets the bug depth `d` of PCT: there are `d - 1` priority change points.
     pub fn depth(self, depth: u32) -> Self {
-        self.bound(DEPTH.name, depth)
+        self.bound(DEPTH, depth)
     }
 
     /// Sets the random seed.
@@ -211,7 +208,7 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
-    /// Sets the maximum number of schedules. Random schedulers draw exactly this number.
+    /// Sets the maximum number of executions. Random schedulers make exactly this number.
     pub fn executions(mut self, executions: u64) -> Self {
         self.options.executions = executions;
         self
@@ -242,9 +239,10 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
-    /// Treats a call that never returns, although no further step is possible, as a violation.
-    pub fn every_call_returns(mut self) -> Self {
-        self.options.stuck = StuckCalls::Forbidden;
+    /// Sets whether a call that never returns, although no further step is possible, is a
+    /// violation: it is not, by default.
+    pub fn stuck(mut self, stuck: StuckCalls) -> Self {
+        self.options.stuck = stuck;
         self
     }
 
@@ -275,8 +273,7 @@ impl<H: Harness + 'static> Explore<H> {
         if let Some(mistake) = mistake {
             return Err(Error::Other(mistake));
         }
-        set_bounds(&mut options.bounds, &schedulers::bounds(), |name| std::env::var(name).ok())
-            .map_err(|it| Error::Other(it.to_string()))?;
+        apply(&mut options, |name| std::env::var(name).ok()).map_err(|it| Error::Other(it.to_string()))?;
         if scenario.calls.is_empty() && harness.properties().is_empty() {
             return Err(Error::Other(
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
@@ -357,6 +354,16 @@ impl<H: Harness + 'static> Explore<H> {
     }
 }
 
+/// Overrides the settings by the variables that `look_up` finds.
+fn apply(options: &mut Options, look_up: impl Fn(&str) -> Option<String>) -> Result<(), crate::error::Error> {
+    let Variables { seed, executions, timeout, jobs } = Variables::read(&look_up)?;
+    options.seed = seed.unwrap_or(options.seed);
+    options.executions = executions.unwrap_or(options.executions);
+    options.timeout = timeout.or(options.timeout);
+    options.jobs = jobs.unwrap_or(options.jobs);
+    set_bounds(&mut options.bounds, &schedulers::bounds(), look_up)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{
@@ -370,7 +377,7 @@ mod tests {
     #[test]
     fn every_bound_of_a_scheduler_is_set_by_the_builder_and_by_its_variable() {
         for bound in schedulers::bounds() {
-            let mut explore = Explore::new(Servers).bound(bound.name, 17);
+            let mut explore = Explore::new(Servers).bound(*bound, 17);
             assert_eq!(
                 (explore.options.bounds.get(bound), explore.mistake),
                 (Some(17), None),
@@ -380,7 +387,7 @@ mod tests {
             let variable = bound.variable();
             let mut set = |value: &str| {
                 let look_up = |name: &str| (name == variable).then(|| value.to_owned());
-                set_bounds(&mut explore.options.bounds, &schedulers::bounds(), look_up)?;
+                apply(&mut explore.options, look_up)?;
                 Ok::<_, crate::Error>(explore.options.bounds.get(bound))
             };
             assert_eq!(set("18").expect("a number"), Some(18), "{variable}");
@@ -388,8 +395,30 @@ mod tests {
             assert!(set("many").is_err_and(|it| it.to_string().contains(&variable)));
         }
         let calls = calls_of(1, 1).into_iter().map(|it| (it.to.index(), it.call));
-        let error = Explore::new(Servers).client(calls).bound("fate", 1).run().expect_err("no bound");
-        assert!(error.to_string().starts_with("no bound is called `fate` (there are delays"), "{error}");
+        let error = Explore::new(Servers).client(calls).bound(DEPTH, None).run().expect_err("no bound");
+        assert_eq!(error.to_string(), "the bound `depth` cannot be lifted");
+    }
+
+    #[test]
+    fn variables_take_precedence_over_the_program() {
+        let set = |variables: &[(&str, &str)]| {
+            let mut options = Options { seed: 1, executions: 2, ..Options::default() };
+            let look_up =
+                |name: &str| variables.iter().find(|it| it.0 == name).map(|(_, value)| (*value).to_owned());
+            apply(&mut options, look_up).map_err(|it| it.to_string())?;
+            Ok::<_, String>((options.seed, options.executions, options.timeout, options.jobs))
+        };
+        assert_eq!(set(&[]), Ok((1, 2, None, 1)));
+        let all = [
+            ("CLEWLINE_SEED", "3"),
+            ("CLEWLINE_EXECUTIONS", "4"),
+            ("CLEWLINE_TIMEOUT", "2m"),
+            ("CLEWLINE_JOBS", "5"),
+        ];
+        assert_eq!(set(&all), Ok((3, 4, Some(Duration::from_secs(120)), 5)));
+        for (name, _) in all {
+            assert!(set(&[(name, "many")]).is_err_and(|it| it.contains(name)), "{name}");
+        }
     }
 
     #[test]
@@ -397,7 +426,7 @@ mod tests {
         let write = || calls_of(1, 0).into_iter().map(|it| (it.to.index(), it.call));
         let explore = || Explore::new(Servers).client(write()).lose(1);
         assert!(explore().run().expect("it runs").finding().is_none());
-        let outcome = explore().every_call_returns().run().expect("it runs");
+        let outcome = explore().stuck(StuckCalls::Forbid).run().expect("it runs");
         let finding = outcome.finding().expect("the request may be lost");
         assert!(matches!(finding.why, ViolationKind::Stuck));
     }
@@ -406,7 +435,8 @@ mod tests {
     fn an_exploration_stops_at_the_first_violation_on_request() {
         let explore = || {
             let each = calls_of(2, 2).into_iter().map(|it| (it.to.index(), it.call));
-            each.fold(Explore::new(Servers), |it, call| it.client([call])).scheduler("exhaustive")
+            each.fold(Explore::new(Servers), |it, call| it.client([call]))
+                .scheduler(ActorScheduler::EXHAUSTIVE)
         };
         let schedules = |it: Explore<Servers>| {
             let outcome = it.run().expect("it runs");

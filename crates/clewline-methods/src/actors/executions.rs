@@ -69,7 +69,7 @@ fn of_histories_alone(
     options: &Options,
 ) -> ExplorationResult {
     let has_properties = !scenario.properties().is_empty();
-    if seen.is_complete && (has_properties || options.stuck == StuckCalls::Forbidden) {
+    if seen.is_complete && (has_properties || options.stuck == StuckCalls::Forbid) {
         let asked = if has_properties { "properties" } else { "calls that never return" };
         seen.coverage =
             Coverage::Limited(Limit::Other(format!("only the scheduler `states` decides about {asked}")));

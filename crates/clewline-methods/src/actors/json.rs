@@ -99,7 +99,7 @@ fn times(PhaseTimes { exploring, from_scratch, judging, first_violation }: Phase
 fn first(finding: &Finding, metrics: &Metrics) -> Json {
     let operations = 0..finding.case.spans().len();
     let history: Vec<String> = operations.map(|it| finding.case.label(OperationId::from_index(it))).collect();
-    let core: Vec<usize> = match &finding.judgement.verdict {
+    let counterexample: Vec<usize> = match &finding.judgement.verdict {
         HistoryVerdict::Violated(violation) => violation.counterexample.iter().map(|it| it.index()).collect(),
         HistoryVerdict::Holds(_) | HistoryVerdict::Unknown(_) => Vec::new(),
     };
@@ -108,7 +108,7 @@ fn first(finding: &Finding, metrics: &Metrics) -> Json {
         "steps": finding.steps.len(),
         "calls": finding.program,
         "history": history,
-        "core": core,
+        "counterexample": counterexample,
     })
 }
 

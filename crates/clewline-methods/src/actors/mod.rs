@@ -1,9 +1,9 @@
 //! Actor systems: every order of messages, and whether the history of the clients is linearizable.
 //!
-//! A system is explored by a [`Scheduler`]: [`states`](Scheduler::States) visits every global state
-//! once, the others execute one schedule of messages after the other. Every client history is
-//! checked. Fault budgets grow from zero, so that the smallest failing scenario comes first; it is
-//! then shrunk.
+//! A system is explored by an [`ActorScheduler`]: [`states`](ActorScheduler::States) visits every
+//! global state once, the others execute one schedule of messages after the other. Every client
+//! history is checked. Fault budgets grow from zero, so that the smallest failing scenario comes
+//! first; it is then shrunk.
 //!
 //! [`Explore`] explores a system that a test defines, [`explore`](fn@explore) a type-erased one.
 
@@ -34,7 +34,7 @@ pub use builder::Explore;
 pub use erased::{ErasedHarness, count, explore, replay};
 pub use file::HarnessFile;
 pub use finding::{Finding, Step, ViolationKind};
-pub use options::{Options, Progress, Scheduler, StopCondition, StuckCalls};
+pub use options::{Options, Progress, StopCondition, StuckCalls};
 pub(crate) use outcome::Verdict;
 pub use outcome::{Error, Metrics, Outcome, PhaseTimes, States};
 pub use present::Presented;
@@ -42,6 +42,7 @@ pub use run::NO_RESULT;
 pub use text::ReportContext;
 pub use token::Token;
 
+pub use clewline_actors::schedulers::ActorScheduler;
 pub use clewline_explore::{Coverage, Limit};
 
 impl Outcome {

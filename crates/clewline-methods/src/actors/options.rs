@@ -1,6 +1,7 @@
 //! How to explore: scheduler, faults and limits.
 
 use std::{
+    str::FromStr,
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -8,72 +9,15 @@ use std::{
     time::Duration,
 };
 
-use clewline_actors::{
-    Rules,
-    schedulers::{self, Entry, SCHEDULERS, Soundness},
-};
-use clewline_core::{Budget, NotFound};
+use clewline_actors::{Rules, schedulers::ActorScheduler};
+use clewline_core::{Budget, ParseError};
 use clewline_explore::Bounds;
-
-/// The scheduler.
-#[derive(Clone, Copy, Debug)]
-pub enum Scheduler {
-    /// State exploration: every global state is visited once, however many schedules lead to it.
-    States,
-    /// One of the table, or another that implements
-    /// [`MessageScheduler`](schedulers::MessageScheduler).
-    Executions(&'static Entry),
-}
-
-impl Scheduler {
-    /// The name used on the command line for the exploration of states.
-    pub const STATES: &'static str = "states";
-
-    /// The names and descriptions of all schedulers.
-    pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-        let states = (Self::STATES, "explicit-state search: every global state once");
-        std::iter::once(states).chain(SCHEDULERS.iter().map(|it| (it.name, it.about)))
-    }
-
-    /// The scheduler called `name`.
-    ///
-    /// # Errors
-    ///
-    /// If there is none of that name.
-    pub fn find(name: &str) -> Result<Scheduler, NotFound> {
-        if name == Self::STATES {
-            return Ok(Scheduler::States);
-        }
-        let names = Scheduler::all().map(|it| it.0);
-        schedulers::find(name)
-            .map(Scheduler::Executions)
-            .ok_or_else(|| NotFound::new("scheduler", name, names))
-    }
-
-    /// Its name on the command line.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Scheduler::States => Self::STATES,
-            Scheduler::Executions(entry) => entry.name,
-        }
-    }
-
-    /// The entry of a scheduler whose rules are known to leave out histories.
-    #[must_use]
-    pub fn unsound(&self) -> Option<&'static Entry> {
-        match self {
-            Scheduler::States => None,
-            Scheduler::Executions(entry) => (entry.soundness == Soundness::Never).then_some(entry),
-        }
-    }
-}
 
 /// How to explore.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The scheduler.
-    pub scheduler: Scheduler,
+    pub scheduler: ActorScheduler,
     /// The order in which messages arrive, and the maximum number of faults.
     pub rules: Rules,
     /// When to stop before the exploration is complete.
@@ -84,7 +28,7 @@ pub struct Options {
     pub seed: u64,
     /// The values of the bounds of schedulers.
     pub bounds: Bounds,
-    /// The maximum number of schedules; random schedulers draw exactly this number.
+    /// The maximum number of executions; random schedulers make exactly this number.
     pub executions: u64,
     /// How many states to visit at most.
     pub states: u64,
@@ -101,10 +45,10 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            scheduler: Scheduler::States,
+            scheduler: ActorScheduler::States,
             rules: Rules::default(),
             wanted: StopCondition::Everything,
-            stuck: StuckCalls::Allowed,
+            stuck: StuckCalls::Allow,
             seed: 0,
             bounds: Bounds::default(),
             executions: 50_000,
@@ -130,9 +74,21 @@ pub enum StopCondition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StuckCalls {
     /// It is not: linearizability does not require returns.
-    Allowed,
+    Allow,
     /// It is.
-    Forbidden,
+    Forbid,
+}
+
+impl FromStr for StuckCalls {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<StuckCalls, ParseError> {
+        match text {
+            "allow" => Ok(StuckCalls::Allow),
+            "forbid" => Ok(StuckCalls::Forbid),
+            _ => Err(ParseError::new("allow or forbid".to_owned(), text)),
+        }
+    }
 }
 
 /// How far an exploration has come.
@@ -153,8 +109,8 @@ impl Progress {
         self.states.load(Ordering::Relaxed)
     }
 
-    /// Schedules executed.
-    pub fn schedules(&self) -> u64 {
+    /// Executions made.
+    pub fn executions(&self) -> u64 {
         self.budget.visited()
     }
 

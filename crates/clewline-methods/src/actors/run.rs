@@ -2,13 +2,15 @@
 
 use std::{sync::atomic::Ordering::Relaxed, time::Instant};
 
-use clewline_actors::{ActorId, Execution, HistoryVerdict, Modality, Rules, Snapshots};
+use clewline_actors::{
+    ActorId, Execution, HistoryVerdict, Modality, Rules, Snapshots, schedulers::ActorScheduler,
+};
 use clewline_explore::{Coverage, Limit};
 
 use super::{
     executions,
     finding::{ScenarioPart, ViolationKind, finding, finding_of, finding_without_schedule},
-    options::{Options, Progress, Scheduler, StuckCalls},
+    options::{Options, Progress, StuckCalls},
     outcome::{Error, Metrics, Outcome, Verdict},
     search::{ExplorationResult, Limits, Provenance, ViolationFound},
     shrink::shrink,
@@ -92,8 +94,8 @@ fn explore(
     progress: &Progress,
 ) -> Result<ExplorationResult, Error> {
     match options.scheduler {
-        Scheduler::States => states::explore(scenario, options, limits, progress),
-        Scheduler::Executions(entry) => executions::explore(scenario, entry, options, limits, progress),
+        ActorScheduler::States => states::explore(scenario, options, limits, progress),
+        ActorScheduler::Executions(entry) => executions::explore(scenario, entry, options, limits, progress),
     }
 }
 
@@ -191,5 +193,5 @@ fn wrong_at_the_end(
     }
     let returned = execution.summary().returned.count_ones() as usize;
     let is_stuck = is_end && returned < execution.engine().operations();
-    (is_stuck && options.stuck == StuckCalls::Forbidden).then_some(ViolationKind::Stuck)
+    (is_stuck && options.stuck == StuckCalls::Forbid).then_some(ViolationKind::Stuck)
 }

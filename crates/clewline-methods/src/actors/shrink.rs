@@ -1,11 +1,11 @@
 //! Smaller scenarios: calls are removed as long as the violation remains, and as long as the limits
 //! on time and memory allow.
 
-use clewline_actors::{Execution, Rules, Schedule, Snapshots, minimize::shorten};
+use clewline_actors::{Execution, Rules, Schedule, Snapshots, minimize::shorten, schedulers::ActorScheduler};
 
 use super::{
     executions,
-    options::{Options, Progress, Scheduler},
+    options::{Options, Progress},
     search::Limits,
     staged::DynHarness,
     states,
@@ -56,10 +56,12 @@ fn try_smaller(
     let scenario = play.stage(calls, rules).ok()?;
     let few = Options { executions: options.executions.min(SHRINK_SCHEDULES_MAX), ..options.clone() };
     match options.scheduler {
-        Scheduler::Executions(entry) if options.scheduler.unsound().is_none() => {
+        ActorScheduler::Executions(entry) if options.scheduler.unsound().is_none() => {
             executions::first(&*scenario, entry, &few, limits)
         }
-        Scheduler::States | Scheduler::Executions(_) => states::first(&*scenario, SHRINK_STATES_MAX, limits),
+        ActorScheduler::States | ActorScheduler::Executions(_) => {
+            states::first(&*scenario, SHRINK_STATES_MAX, limits)
+        }
     }
 }
 
@@ -75,7 +77,7 @@ mod tests {
     /// Shrinks a violation among three calls. Returns how many smaller scenarios were tried, the
     /// remaining calls, and the schedule before and after.
     fn shrunk(scheduler: &str, limited: &Options) -> (u64, Vec<usize>, [Schedule; 2]) {
-        let options = Options { scheduler: Scheduler::find(scheduler).unwrap(), ..Options::default() };
+        let options = Options { scheduler: scheduler.parse().unwrap(), ..Options::default() };
         let play = two_copies(calls_of(1, 2));
         let calls: Vec<usize> = (0..play.calls()).collect();
         let progress = Progress::default();

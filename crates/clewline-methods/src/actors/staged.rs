@@ -211,9 +211,9 @@ impl<M: Message, S: ReplicatedObject> DynScenario for ScenarioInstance<M, S> {
     fn verdicts(&self) -> Verdicts {
         let returns = self.system.shared_tables();
         let (specification, calls) = {
-            let cast = self.system.tables();
-            let calls = cast.scenario().calls.iter().map(|it| it.call.clone()).collect();
-            (cast.harness().specification(), calls)
+            let tables = self.system.tables();
+            let calls = tables.scenario().calls.iter().map(|it| it.call.clone()).collect();
+            (tables.harness().specification(), calls)
         };
         by_frontier(returns, specification, calls)
     }
@@ -227,22 +227,22 @@ impl<M: Message, S: ReplicatedObject> DynScenario for ScenarioInstance<M, S> {
     }
 
     fn message(&self, id: MessageId) -> (String, String) {
-        let cast = self.system.tables();
-        let message = cast.message(id);
-        (cast.harness().name(message), format!("{message:?}"))
+        let tables = self.system.tables();
+        let message = tables.message(id);
+        (tables.harness().name(message), format!("{message:?}"))
     }
 
     fn history(&self, events: &[HistoryEvent]) -> Box<dyn ErasedHistory> {
         let history = self.system.chronicle(events);
-        let cast = self.system.tables();
-        let clients = cast.scenario().calls.iter().map(|it| it.client + 1).max().unwrap_or(0);
-        Named::boxed((self.style.case)(cast.harness().specification(), history), clients)
+        let tables = self.system.tables();
+        let clients = tables.scenario().calls.iter().map(|it| it.client + 1).max().unwrap_or(0);
+        Named::boxed((self.style.case)(tables.harness().specification(), history), clients)
     }
 
     fn flow(&self) -> Vec<(ActorId, ActorId, String)> {
-        let cast = self.system.tables();
-        let name = |id| cast.harness().name(cast.message(id));
-        flow(cast.envelopes(), &name)
+        let tables = self.system.tables();
+        let name = |id| tables.harness().name(tables.message(id));
+        flow(tables.envelopes(), &name)
     }
 }
 

@@ -164,7 +164,7 @@ fn violation_in(
     {
         return Some((ViolationKind::Property(name, when), at));
     }
-    let is_stuck = options.stuck == StuckCalls::Forbidden && explored.stuck != 0;
+    let is_stuck = options.stuck == StuckCalls::Forbid && explored.stuck != 0;
     is_stuck.then_some((ViolationKind::Stuck, 0))
 }
 

@@ -1,9 +1,10 @@
 //! The report of an exploration: the verdict, its evidence, the counts.
 
-use clewline_actors::{FaultPlacement, Faults, Modality, StepKind};
+use clewline_actors::{FaultPlacement, Faults, Modality, StepKind, schedulers::ActorScheduler};
 use clewline_core::OperationId;
 use clewline_explore::{Coverage, Limit};
 use clewline_report::render::{
+    LINEARIZATION,
     block::{Block, Fact},
     count, grouped,
     text::{self, Style, duration},
@@ -11,7 +12,6 @@ use clewline_report::render::{
 
 use super::{
     finding::{Finding, Step, ViolationKind},
-    options::Scheduler,
     outcome::{Metrics, Outcome, PhaseTimes, Verdict},
 };
 
@@ -25,7 +25,7 @@ pub struct ReportContext<'a> {
     /// The name of its specification.
     pub spec: &'a str,
     /// The scheduler.
-    pub scheduler: Scheduler,
+    pub scheduler: ActorScheduler,
     /// Whether a single schedule was replayed.
     pub is_replay: bool,
     /// The commands to type next, best first.
@@ -89,16 +89,16 @@ pub(super) fn sentences(context: &ReportContext<'_>, outcome: &Outcome, style: &
 fn holds(context: &ReportContext<'_>, outcome: &Outcome) -> Vec<Block> {
     let sentence = match &outcome.coverage {
         _ if outcome.program.is_empty() => {
-            "No client makes a call, and every property is true when it should be."
+            "No client makes a call, and every property is true when it should be.".to_owned()
         }
-        _ if context.is_replay => "What clients see in this schedule can be explained.",
-        Coverage::Exhausted => {
-            "Whatever the order of messages, the calls can be put in one order, each happening at one moment between \
-             its call and its return, in which every result is right."
-        }
+        _ if context.is_replay => "The calls of this schedule have a linearization.".to_owned(),
+        Coverage::Exhausted => format!(
+            "Whatever the order of messages, the calls have a linearization: an order in which {LINEARIZATION}."
+        ),
         Coverage::Limited(_) => {
-            "In every schedule that was executed, the calls can be put in one order in which every result is right. \
-             There are schedules that were not executed."
+            "In every schedule that was executed, the calls have a linearization. There are \
+             schedules that were not executed."
+                .to_owned()
         }
     };
     let mut blocks = vec![Block::paragraph(sentence)];
@@ -304,7 +304,7 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), context: &ReportContext<
         shares.iter().filter_map(|(name, it)| Some(format!("{name} {:.2} %", 100.0 * (*it)?))).collect();
     fact("metrics", shares.join(", "));
     if let Some(nth) = metrics.first_violation {
-        fact("first", format!("schedule {} was the first with a violation", grouped(nth)));
+        fact("first", format!("execution {} was the first with a violation", grouped(nth)));
     }
     fact("coverage", outcome.coverage.to_string());
 }

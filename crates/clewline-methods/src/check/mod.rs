@@ -1,5 +1,6 @@
 //! The main entry point: checks a history and returns a report.
 
+mod builder;
 mod input;
 mod outcome;
 mod progress;
@@ -10,21 +11,19 @@ mod watch;
 
 use std::{
     borrow::Cow,
-    fmt,
     fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
-    sync::Arc,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use clewline_check::{
-    Algorithm, Judgement, Options, Selection, judge_by,
+    Algorithm, Judgement, Options, judge_by,
     limits::{BudgetedReader, Timer, with_process_memory},
 };
 use clewline_core::{
     BorrowedHistory, Budget, Criterion, CriterionHistory, EmptyHistory, ErasedHistory, ErasedSpec, History,
-    MayFail, MayFailHistory, Reason, Recording, Specification, Verdict, name_of_type,
+    MayFailHistory, Reason, Recording, Specification, Verdict, name_of_type,
 };
 use clewline_report::{
     Circumstances, Format, ReadOptions,
@@ -35,16 +34,14 @@ use clewline_report::{
 
 use self::{
     input::{FORMAT_DETECTION_BYTES, ReadResult, WaitingReader, first_line},
-    watch::{
-        follow::{StreamEnd, follow},
-        window::DEFAULT_WINDOW_OPS,
-    },
+    watch::follow::{StreamEnd, follow},
 };
 use crate::{
     error::{Error, ErrorKind},
     relaxed::{JudgedRecording, Plan, Quasi, QuasiEvidence, QuasiReading, judge_program, judge_recording},
 };
 
+pub use builder::{Check, Keys};
 pub use outcome::Report;
 pub use progress::Progress;
 pub use watch::{Alarm, Watch, follow::LineOrder};
@@ -113,202 +110,16 @@ where
 ///
 /// If the file cannot be read as a history of such an object.
 pub fn check_file(path: impl AsRef<Path>, specification: &str) -> Result<Report<'static>, Error> {
-    Check::new().file(path, specification)
-}
-
-/// How to check, with limits and other options.
-///
-/// ```
-/// use std::time::Duration;
-/// use clewline::Check;
-///
-/// let check = Check::new().timeout(Duration::from_secs(10)).algorithm("jit-graph+wg-graph".parse()?);
-/// let recorded = r#"{"process": 0, "op": "enq", "arg": 1, "call": 0, "return": 3}
-/// {"process": 1, "op": "deq", "ret": 1, "call": 1, "return": 2}
-/// "#;
-/// let report = check.reader("recorded.jsonl", recorded.as_bytes(), "queue")?;
-/// assert!(report.holds(), "{report}");
-/// # Ok::<(), clewline::Error>(())
-/// ```
-#[derive(Clone)]
-pub struct Check {
-    algorithm: Algorithm,
-    jobs: usize,
-    pub(crate) timeout: Option<Duration>,
-    memory: Option<usize>,
-    configurations: Option<u64>,
-    format: InputFormat,
-    keys: Keys,
-    times: bool,
-    circumstances: Arc<Circumstances>,
-    quasi: Option<Quasi>,
-    violations_max: usize,
-    selection: Selection,
-    may_fail: MayFail,
-    criterion: Criterion,
-    // Files from this length on are checked while they are read.
-    streamed_from: u64,
-    window: usize,
-    progress: Arc<dyn Fn(Progress<'_>) + Send + Sync>,
-}
-
-/// The meaning of the values of a Jepsen history. Its own notation does not show it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Keys {
-    /// Values: there is one object.
-    None,
-    /// Pairs of a key and a value: each key is an object of its own.
-    InValues,
+    Check::new().file(path, specification).run()
 }
 
 impl Check {
-    /// The checker that suits the history, on one thread, without limits.
-    #[must_use]
-    pub fn new() -> Check {
-        Check {
-            algorithm: Algorithm::Auto,
-            jobs: 1,
-            timeout: None,
-            memory: None,
-            configurations: None,
-            format: InputFormat::Detect,
-            keys: Keys::None,
-            times: false,
-            circumstances: Arc::default(),
-            quasi: None,
-            violations_max: 1,
-            selection: Selection::All,
-            may_fail: MayFail::new(),
-            criterion: Criterion::Linearizable,
-            streamed_from: STREAM_FILES_FROM_BYTES,
-            window: DEFAULT_WINDOW_OPS,
-            progress: Arc::new(|_| ()),
-        }
+    /// A check of this input.
+    fn of<'r, I: FnOnce(&Check) -> Result<Report<'r>, Error>>(self, input: I) -> Check<I> {
+        Check { settings: self.settings, input }
     }
 
-    /// Sets the checking algorithm. An [`Algorithm`] is read from text: `auto`, one of
-    /// [the searches](clewline_check::search), or several joined by `+`, which then compete.
-    #[must_use]
-    pub fn algorithm(self, algorithm: Algorithm) -> Check {
-        Check { algorithm, ..self }
-    }
-
-    /// Sets the number of threads, used where there are as many independent parts.
-    #[must_use]
-    pub fn jobs(self, jobs: usize) -> Check {
-        Check { jobs, ..self }
-    }
-
-    /// Sets the time limit, including reading. If it is reached, the verdict is unknown.
-    #[must_use]
-    pub fn timeout(self, timeout: Duration) -> Check {
-        Check { timeout: Some(timeout), ..self }
-    }
-
-    /// Sets the memory limit in bytes. If it is reached, the verdict is unknown. On Linux the whole
-    /// process is measured; elsewhere, only what the searches account for.
-    #[must_use]
-    pub fn memory(self, bytes: usize) -> Check {
-        Check { memory: Some(bytes), ..self }
-    }
-
-    /// Sets the maximum number of configurations of each search. If it is reached, the verdict is
-    /// unknown. Unlike a time limit, this one gives the same verdict every time.
-    #[must_use]
-    pub fn configurations(self, configurations: u64) -> Check {
-        Check { configurations: Some(configurations), ..self }
-    }
-
-    /// Sets the format of files. It is recognised by default.
-    #[must_use]
-    pub fn format(self, format: InputFormat) -> Check {
-        Check { format, ..self }
-    }
-
-    /// Keeps the times of calls and returns from the clock of the file, if it has them, for pages:
-    /// a history has only their order.
-    #[must_use]
-    pub fn keep_times(self) -> Check {
-        Check { times: true, ..self }
-    }
-
-    /// Sets what is known of recordings and not in their files, such as a skew of clocks.
-    #[must_use]
-    pub fn circumstances(self, circumstances: Circumstances) -> Check {
-        Check { circumstances: Arc::new(circumstances), ..self }
-    }
-
-    /// Sets the meaning of values, for formats that do not show it.
-    #[must_use]
-    pub fn keyed(self, keys: Keys) -> Check {
-        Check { keys, ..self }
-    }
-
-    /// Checks quasi linearizability, with these factors. [`Quasi`] describes factors; for a history
-    /// that a program made see [`history`](Self::history).
-    #[must_use]
-    pub fn quasi(self, quasi: Quasi) -> Check {
-        Check { quasi: Some(quasi), ..self }
-    }
-
-    /// Sets which parts (objects, and keys of each) of a history to judge, and for how many
-    /// violated ones a counterexample is reported: all, and one, by default. A stream reports one.
-    #[must_use]
-    pub fn parts(self, selection: Selection, violations_max: usize) -> Check {
-        Check { selection, violations_max, ..self }
-    }
-
-    /// Allows operations to return these results with no effect: `"deq=null,enq=false"`, while
-    /// another operation overlaps or `:always`. Histories are then read whole.
-    ///
-    /// ```
-    /// use clewline::Check;
-    ///
-    /// // The queue is never empty while `deq` runs, but `enq(2)` is in flight.
-    /// let recorded = r#"{"process": 0, "op": "enq", "arg": 1, "call": 0, "return": 1}
-    /// {"process": 0, "op": "enq", "arg": 2, "call": 2, "return": 5}
-    /// {"process": 1, "op": "deq", "ret": null, "call": 3, "return": 4}
-    /// "#;
-    /// let report = Check::new().reader("ring.jsonl", recorded.as_bytes(), "queue")?;
-    /// assert!(report.to_string().contains("holds if `deq` may return null while an operation overlaps"));
-    /// let check = Check::new().may_fail("deq=null".parse()?);
-    /// assert!(check.reader("ring.jsonl", recorded.as_bytes(), "queue")?.holds());
-    /// # Ok::<(), clewline::Error>(())
-    /// ```
-    #[must_use]
-    pub fn may_fail(self, may_fail: MayFail) -> Check {
-        Check { may_fail, ..self }
-    }
-
-    /// Sets the correctness criterion: linearizability by default. By any other, histories are read
-    /// whole, and there are no quasi factors.
-    #[must_use]
-    pub fn criterion(self, criterion: Criterion) -> Check {
-        Check { criterion, ..self }
-    }
-
-    /// Sets the size in bytes from which files are [checked while they are read](Self::stream):
-    /// half a gigabyte by default.
-    #[must_use]
-    pub fn stream_files_from(self, bytes: u64) -> Check {
-        Check { streamed_from: bytes, ..self }
-    }
-
-    /// Sets how many operations a stream has between two checks: 65,536 by default, more if many
-    /// are held. A stream that pauses is checked at once.
-    #[must_use]
-    pub fn window(self, operations: usize) -> Check {
-        Check { window: operations, ..self }
-    }
-
-    /// Reports the progress, now and then and from any thread.
-    #[must_use]
-    pub fn progress(self, progress: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Check {
-        Check { progress: Arc::new(progress), ..self }
-    }
-
-    /// Judges a history that a program made.
+    /// Checks a history that a program made.
     ///
     /// With [quasi factors](Self::quasi) it is checked in the displacement reading. Classes have
     /// the names of calls in reports: the `Debug` text before the first parenthesis or space. For
@@ -328,80 +139,59 @@ impl Check {
     ///     Event::ret(0, Value::from(2)),
     /// ])?;
     /// let plain = Queue::new();
-    /// assert!(!Check::new().history(&plain, &history)?.holds());
-    /// let by_places = Check::new().quasi("all=1".parse::<Quasi>()?);
-    /// assert!(by_places.history(&plain, &history)?.holds());
+    /// assert!(!Check::new().history(&plain, &history).run()?.holds());
+    /// Check::new().history(&plain, &history).quasi("all=1".parse::<Quasi>()?).assert();
     /// let relaxed = Relaxed::new(plain, 1);
-    /// assert!(Check::new().history(&relaxed, &history)?.holds());
+    /// Check::new().history(&relaxed, &history).assert();
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    ///
-    /// If no thread can be started for the time limit; or if factors are for methods that the
-    /// history does not call, or for the relaxed reading.
     pub fn history<'a, S>(
-        &self,
+        self,
         specification: &'a S,
         history: &'a History<S::Call, S::Return>,
-    ) -> Result<Report<'a>, Error>
+    ) -> Check<impl FnOnce(&Check) -> Result<Report<'a>, Error>>
     where
         S: Specification + Sync,
         S::Call: Sync,
         S::Return: Sync,
     {
-        let begun = Instant::now();
-        let options = self.options();
-        let _timer = Timer::start(self.timeout, &options.budget)?;
-        (self.progress)(Progress::Judging(&options.budget));
-        let case = Box::new(BorrowedHistory::new(specification, history));
-        let (case, spec) = (MayFailHistory::of(case, &self.may_fail), name_of_type::<S>());
-        let Some(quasi) = &self.quasi else {
-            return Ok(judged_as(case, spec, (self.criterion, &options), begun));
-        };
-        self.accept_quasi()?;
-        let (judgement, evidence) = judge_program(&case.problems(), quasi, &options)?;
-        Ok(Report { quasi: Some(evidence), ..reported(case, spec, judgement, begun) })
-    }
-
-    /// As [`history`](Self::history), in a test.
-    ///
-    /// # Panics
-    ///
-    /// With the whole report unless the history holds, and if `history` returns an error.
-    #[track_caller]
-    pub fn assert_history<S>(&self, specification: &S, history: &History<S::Call, S::Return>)
-    where
-        S: Specification + Sync,
-        S::Call: Sync,
-        S::Return: Sync,
-    {
-        match self.history(specification, history) {
-            Ok(report) if report.holds() => (),
-            Ok(report) => panic!("{report}"),
-            Err(error) => panic!("{error}"),
-        }
+        self.of(move |check| {
+            let begun = Instant::now();
+            let options = check.options();
+            let _timer = Timer::start(check.settings.timeout, &options.budget)?;
+            (check.settings.progress)(Progress::Judging(&options.budget));
+            let case = Box::new(BorrowedHistory::new(specification, history));
+            let (case, spec) = (MayFailHistory::of(case, &check.settings.may_fail), name_of_type::<S>());
+            let Some(quasi) = &check.settings.quasi else {
+                return Ok(judged_as(case, spec, (check.settings.criterion, &options), begun));
+            };
+            check.accept_quasi()?;
+            let (judgement, evidence) = judge_program(&case.problems(), quasi, &options)?;
+            Ok(Report { quasi: Some(evidence), ..reported(case, spec, judgement, begun) })
+        })
     }
 
     /// Checks a file against a specification of the [catalog](clewline_specs).
-    ///
-    /// # Errors
-    ///
-    /// If there is no such specification, or the file cannot be read as a history of such an
-    /// object.
-    pub fn file(&self, path: impl AsRef<Path>, specification: &str) -> Result<Report<'static>, Error> {
-        let path = path.as_ref();
+    pub fn file(
+        self,
+        path: impl AsRef<Path>,
+        specification: &str,
+    ) -> Check<impl FnOnce(&Check) -> Result<Report<'static>, Error>> {
+        self.of(move |check| check.judge_file(path.as_ref(), specification))
+    }
+
+    fn judge_file(&self, path: &Path, specification: &str) -> Result<Report<'static>, Error> {
         let name = path.display().to_string();
         let open = || File::open(path).map_err(|it| Error::of_file(&name, it));
         let input = open()?;
         let length = input.metadata().map_or(0, |it| if it.is_file() { it.len() } else { 0 });
-        (self.progress)(Progress::Opened(length));
-        if length < self.streamed_from {
-            return self.reader(&name, input, specification);
+        (self.settings.progress)(Progress::Opened(length));
+        if length < self.settings.streamed_from {
+            return self.judge_reader(&name, input, specification);
         }
-        match self.stream(&name, input, specification, LineOrder::Seen) {
+        match self.judge_stream(&name, input, specification, LineOrder::Seen) {
             // A file can be read again, as a whole.
-            Err(error) if error.is_out_of_order() => self.reader(&name, open()?, specification),
+            Err(error) if error.is_out_of_order() => self.judge_reader(&name, open()?, specification),
             outcome => outcome,
         }
     }
@@ -412,14 +202,19 @@ impl Check {
     ///
     /// This is for formats that can be [followed](Format::follow), such as JSON lines, and the
     /// checker `auto`; otherwise it does as `reader` does. Operations that are written in one line
-    /// have to come in the order of their calls; `order` says how that is known.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such specification, the input cannot be read as a history of such an object,
-    /// or an operation comes after one that was called later and the earlier ones have been
-    /// forgotten.
+    /// have to come in the order of their calls; `order` says how that is known. It is an error if
+    /// one comes after another that was called later and is forgotten.
     pub fn stream(
+        self,
+        name: &str,
+        input: impl Read,
+        specification: &str,
+        order: LineOrder,
+    ) -> Check<impl FnOnce(&Check) -> Result<Report<'static>, Error>> {
+        self.of(move |check| check.judge_stream(name, input, specification, order))
+    }
+
+    fn judge_stream(
         &self,
         name: &str,
         mut input: impl Read,
@@ -436,7 +231,7 @@ impl Check {
         let begun = Instant::now();
         let object = clewline_specs::find(specification)?;
         let options = self.options();
-        let _timer = Timer::start(self.timeout, &options.budget)?;
+        let _timer = Timer::start(self.settings.timeout, &options.budget)?;
         let budget = &options.budget;
         let reported =
             |judged| Report { quasi: evidence.clone(), ..self.report(name, specification, begun, judged) };
@@ -449,17 +244,17 @@ impl Check {
         };
         let format = self.format_of(name, &head)?;
         let mut input = io::Cursor::new(head).chain(input);
-        let Circumstances { skew, initial, .. } = &*self.circumstances;
-        let is_plain = *skew == 0 && initial.is_none() && self.may_fail.is_empty();
-        let is_plain = is_plain && self.criterion == Criterion::Linearizable;
-        let is_streamed = is_plain && matches!(self.algorithm, Algorithm::Auto);
+        let Circumstances { skew, initial, .. } = &*self.settings.circumstances;
+        let is_plain = *skew == 0 && initial.is_none() && self.settings.may_fail.is_empty();
+        let is_plain = is_plain && self.settings.criterion == Criterion::Linearizable;
+        let is_streamed = is_plain && matches!(self.settings.algorithm, Algorithm::Auto);
         let Some(follower) = format.follow().filter(|_| is_streamed) else {
             let judged = self.judge_whole(name, input, &*object, &options)?;
             return Ok(reported(judged));
         };
-        let progress = |it: Progress<'_>| (self.progress)(it);
+        let progress = |it: Progress<'_>| (self.settings.progress)(it);
         let followed =
-            follow(&*object, (&mut input, follower), options.clone(), self.window, order, &progress);
+            follow(&*object, (&mut input, follower), options.clone(), self.settings.window, order, &progress);
         match followed.map_err(|it| it.in_file(name))? {
             StreamEnd::Whole(seen) => {
                 let input = io::Cursor::new(seen).chain(input);
@@ -482,12 +277,16 @@ impl Check {
     }
 
     /// As [`file`](Self::file), from any reader; reports call it `name`.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such specification, or the input cannot be read as a history of such an
-    /// object.
     pub fn reader(
+        self,
+        name: &str,
+        input: impl Read,
+        specification: &str,
+    ) -> Check<impl FnOnce(&Check) -> Result<Report<'static>, Error>> {
+        self.of(move |check| check.judge_reader(name, input, specification))
+    }
+
+    fn judge_reader(
         &self,
         name: &str,
         input: impl Read,
@@ -502,7 +301,7 @@ impl Check {
         let begun = Instant::now();
         let object = clewline_specs::find(&specification)?;
         let options = self.options();
-        let _timer = Timer::start(self.timeout, &options.budget)?;
+        let _timer = Timer::start(self.settings.timeout, &options.budget)?;
         let judged = self.judge_whole(name, input, &*object, &options)?;
         Ok(Report { quasi: evidence, ..self.report(name, &specification, begun, judged) })
     }
@@ -517,7 +316,7 @@ impl Check {
     ) -> Result<Report<'static>, Error> {
         let begun = Instant::now();
         let options = self.options();
-        let _timer = Timer::start(self.timeout, &options.budget)?;
+        let _timer = Timer::start(self.settings.timeout, &options.budget)?;
         match self.read(name, input, &options.budget)? {
             ReadResult::Stopped(reason) => {
                 let quasi = Some(QuasiEvidence::new(quasi, quasi.reading(specification)?));
@@ -534,11 +333,11 @@ impl Check {
 
     /// What to check.
     fn plan_for<'s>(&self, specification: &'s str) -> Result<CheckPlan<'s, '_>, Error> {
-        let Some(quasi) = &self.quasi else {
+        let Some(quasi) = &self.settings.quasi else {
             return Ok(CheckPlan::Plain(Cow::Borrowed(specification), None));
         };
         self.accept_quasi()?;
-        if !self.may_fail.is_empty() {
+        if !self.settings.may_fail.is_empty() {
             let error =
                 "operations that may fail and quasi factors do not go together: give a relaxed specification";
             return Err(ErrorKind::Quasi(error.to_owned()).into());
@@ -552,7 +351,7 @@ impl Check {
     }
 
     fn accept_quasi(&self) -> Result<(), Error> {
-        if self.criterion == Criterion::Linearizable {
+        if self.settings.criterion == Criterion::Linearizable {
             return Ok(());
         }
         let error = "quasi factors relax linearizability, and go together with no other criterion";
@@ -582,68 +381,65 @@ impl Check {
     ) -> Result<(Box<dyn ErasedHistory>, Judgement), Error> {
         let case = object.load(recording).map_err(|it| Error::of_file(name, it))?;
         let spec = object.name().unwrap_or_default();
-        let may_fail = clewline_specs::resolve_failures(&spec, &self.may_fail)?;
+        let may_fail = clewline_specs::resolve_failures(&spec, &self.settings.may_fail)?;
         let case = MayFailHistory::of(case, &may_fail);
-        (self.progress)(Progress::Judging(&options.budget));
-        Ok(judge_by(case, self.criterion, options))
+        (self.settings.progress)(Progress::Judging(&options.budget));
+        Ok(judge_by(case, self.settings.criterion, options))
     }
 
     /// As [`file`](Self::file), of a recording in memory and a specification that need not be in
     /// the catalog. Without quasi factors.
-    ///
-    /// # Errors
-    ///
-    /// If the recording is no history of such an object.
     pub fn recorded(
-        &self,
+        self,
         name: &str,
         recording: Recording,
         object: &dyn ErasedSpec,
-    ) -> Result<Report<'static>, Error> {
-        let begun = Instant::now();
-        let options = self.options();
-        let _timer = Timer::start(self.timeout, &options.budget)?;
-        let judged = self.judge_recording(name, recording, object, &options)?;
-        Ok(self.report(name, &object.name().unwrap_or_default(), begun, judged))
+    ) -> Check<impl FnOnce(&Check) -> Result<Report<'static>, Error>> {
+        self.of(move |check| {
+            let begun = Instant::now();
+            let options = check.options();
+            let _timer = Timer::start(check.settings.timeout, &options.budget)?;
+            let judged = check.judge_recording(name, recording, object, &options)?;
+            Ok(check.report(name, &object.name().unwrap_or_default(), begun, judged))
+        })
     }
 
     /// As [`file`](Self::file), of several files that are one history, which reports call `name`:
     /// their operations have times of one clock. Without quasi factors.
-    ///
-    /// # Errors
-    ///
-    /// As of `file`; also if a file has no times.
     pub fn files(
-        &self,
+        self,
         name: &str,
         paths: &[PathBuf],
         specification: &str,
-    ) -> Result<Report<'static>, Error> {
-        let begun = Instant::now();
-        let object = clewline_specs::find(specification)?;
-        let options = self.options();
-        let _timer = Timer::start(self.timeout, &options.budget)?;
-        let reading = self.clone().keep_times();
-        let mut recordings = Vec::with_capacity(paths.len());
-        for path in paths {
-            let file = path.display().to_string();
-            let input = File::open(path).map_err(|it| Error::of_file(&file, it))?;
-            match reading.read(&file, input, &options.budget)? {
-                ReadResult::Whole(recording) => recordings.push((file, *recording)),
-                ReadResult::Stopped(reason) => {
-                    return Ok(self.report(name, specification, begun, self.not_judged(reason)));
+    ) -> Check<impl FnOnce(&Check) -> Result<Report<'static>, Error>> {
+        self.of(move |check| {
+            let begun = Instant::now();
+            let object = clewline_specs::find(specification)?;
+            let options = check.options();
+            let _timer = Timer::start(check.settings.timeout, &options.budget)?;
+            let reading = check.clone().keep_times();
+            let mut recordings = Vec::with_capacity(paths.len());
+            for path in paths {
+                let file = path.display().to_string();
+                let input = File::open(path).map_err(|it| Error::of_file(&file, it))?;
+                match reading.read(&file, input, &options.budget)? {
+                    ReadResult::Whole(recording) => recordings.push((file, *recording)),
+                    ReadResult::Stopped(reason) => {
+                        return Ok(check.report(name, specification, begun, check.not_judged(reason)));
+                    }
                 }
             }
-        }
-        let recording = join(recordings).map_err(|(file, error)| Error::of_file(&file, error))?;
-        let judged = self.judge_recording(name, recording, &*object, &options)?;
-        Ok(self.report(name, specification, begun, judged))
+            let recording = join(recordings).map_err(|(file, error)| Error::of_file(&file, error))?;
+            let judged = check.judge_recording(name, recording, &*object, &options)?;
+            Ok(check.report(name, specification, begun, judged))
+        })
     }
 
     pub(crate) fn not_judged(&self, reason: Reason) -> (Box<dyn ErasedHistory>, Judgement) {
-        let judgement = Judgement::new(Verdict::Unknown(reason), 0, format!("{:?}", self.algorithm), 0);
+        let judgement =
+            Judgement::new(Verdict::Unknown(reason), 0, format!("{:?}", self.settings.algorithm), 0);
         let case = Box::new(EmptyHistory::default());
-        (Box::new(CriterionHistory::new(case, self.criterion)), judgement)
+        (Box::new(CriterionHistory::new(case, self.settings.criterion)), judgement)
     }
 
     pub(crate) fn report(
@@ -686,9 +482,10 @@ impl Check {
             return stopped.ok_or_else(|| Error::of_file(name, error));
         }
         let format = self.format_of(name, &head)?;
-        let progress = |bytes| (self.progress)(Progress::Reading(bytes));
-        let keyed = self.keys == Keys::InValues;
-        let (jobs, times, circumstances) = (self.jobs, self.times, &*self.circumstances);
+        let progress = |bytes| (self.settings.progress)(Progress::Reading(bytes));
+        let keyed = self.settings.keys == Keys::InValues;
+        let (jobs, times, circumstances) =
+            (self.settings.jobs, self.settings.times, &*self.settings.circumstances);
         let options = ReadOptions { keyed, jobs, times, circumstances, progress: &progress };
         let mut input = BudgetedReader::new(io::Cursor::new(head).chain(input), budget);
         let read = formats::read(format, &mut input, &options);
@@ -701,7 +498,7 @@ impl Check {
 
     /// The given format, or the one that is recognised.
     fn format_of(&self, name: &str, head: &[u8]) -> Result<&'static dyn Format, Error> {
-        if let InputFormat::Given(format) = self.format {
+        if let InputFormat::Given(format) = self.settings.format {
             return Ok(format);
         }
         let unrecognised = || ErrorKind::Unrecognised(String::from_utf8_lossy(head).into_owned());
@@ -710,20 +507,25 @@ impl Check {
 
     pub(crate) fn options(&self) -> Options {
         let mut budget = Budget::unlimited();
-        if let Some(configurations) = self.configurations {
+        if let Some(configurations) = self.settings.configurations {
             budget = budget.with_configurations(configurations);
         }
-        if let Some(memory) = self.memory {
+        if let Some(memory) = self.settings.memory {
             budget = with_process_memory(budget, memory);
         }
-        let (violations_max, selection) = (self.violations_max, self.selection.clone());
-        let algorithm = self.algorithm.clone();
-        Options { algorithm, jobs: self.jobs, budget, violations_max, selection, ..Options::default() }
+        let (violations_max, selection) = (self.settings.violations_max, self.settings.selection.clone());
+        let algorithm = self.settings.algorithm.clone();
+        Options {
+            algorithm,
+            jobs: self.settings.jobs,
+            budget,
+            violations_max,
+            selection,
+            ..Options::default()
+        }
     }
 }
 
-// Files from this length on are checked while they are read.
-const STREAM_FILES_FROM_BYTES: u64 = 512 << 20;
 
 /// Linearizability by a specification, with the evidence for its report; or a quasi check.
 enum CheckPlan<'s, 'q> {
@@ -757,26 +559,5 @@ fn reported<'a>(
         stream: None,
         quasi: None,
         next: Vec::new(),
-    }
-}
-
-impl Default for Check {
-    fn default() -> Self {
-        Check::new()
-    }
-}
-
-impl fmt::Debug for Check {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Check")
-            .field("algorithm", &self.algorithm)
-            .field("jobs", &self.jobs)
-            .field("timeout", &self.timeout)
-            .field("memory", &self.memory)
-            .field("configurations", &self.configurations)
-            .field("format", &self.format)
-            .field("keys", &self.keys)
-            .field("quasi", &self.quasi)
-            .finish_non_exhaustive()
     }
 }

@@ -78,8 +78,11 @@ fn placed(report: &Report<'_>, evidence: &QuasiEvidence, witness: WitnessShown) 
         Verdict::Holds(_) => (),
         Verdict::Violated(violation) => {
             let why = evidence.why.clone().or_else(|| evidence.about_least(report.verdict()));
-            let mut explanation =
-                json!({ "core": ids(&violation.counterexample), "minimal": false, "text": why });
+            let mut explanation = json!({
+                "counterexample": ids(&violation.counterexample),
+                "minimal": false,
+                "text": why,
+            });
             if let Explanation::Exhausted { next, .. } = &violation.explanation {
                 explanation["operation"] = next.index().into();
             }

@@ -25,12 +25,12 @@ pub(crate) type NameProcesses<'a> = &'a dyn Fn(&mut Values) -> Vec<Value>;
 
 /// Checks a history while it grows, and holds only the operations that may still matter.
 ///
-/// Events come in real-time order. When enough have come, they are checked, and settled operations
-/// are forgotten; [`judge`](Self::judge) does so at once. The number of operations held is bounded
-/// by the overlap: for queues, priority queues, bags and sets with distinct values, by the elements
-/// inside and the open operations; for stacks, by the operations until the stack may have been
-/// empty; for other objects, by the operations until none is open. An operation that never returns
-/// keeps later ones from being forgotten.
+/// Events come in real-time order. When enough have come, they are checked, and operations that
+/// cannot matter any more are forgotten; [`judge`](Self::judge) does so at once. How many are held
+/// depends on the object: of queues, priority queues, bags and sets with distinct values, the
+/// elements inside and the open operations; of stacks, the operations since the stack may have been
+/// empty; of other objects, the operations since none was open. So there an operation that never
+/// returns keeps all later ones.
 ///
 /// ```
 /// use clewline::{Event, Value, files::Watch, specs::register::{Call, Register}};
@@ -93,7 +93,6 @@ where
         name_processes: NameProcesses<'_>,
     ) -> Result<Option<Alarm>, Error> {
         let at = self.events;
-        let line = u32::try_from(at).unwrap_or(u32::MAX);
         let process = event.process();
         let process = self.current.get(&process).copied().unwrap_or(process);
         let is_open = self.window.is_open(process);
@@ -104,13 +103,13 @@ where
             }
             Event::Call(_, object, call) => {
                 self.objects.insert(object);
-                self.window.call(process, object, call, line, Value::ABSENT);
+                self.window.call(process, object, call, at, Value::ABSENT);
             }
             Event::Return(..) | Event::Fail(_) | Event::Info(_) if !is_open => {
                 return malformed("an operation ends that was not open: its process has not called");
             }
-            Event::Return(_, ret) => self.window.ret(process, ret, line),
-            Event::Fail(_) => self.window.fail(process, line),
+            Event::Return(_, ret) => self.window.ret(process, ret, at),
+            Event::Fail(_) => self.window.fail(process, at),
             Event::Info(original) => {
                 self.window.abandon(process);
                 let fresh = ProcessId(u32::MAX - self.abandoned);
@@ -122,7 +121,7 @@ where
         if self.window.is_due() { self.judge_named(name_processes) } else { Ok(None) }
     }
 
-    /// Checks the events so far, and forgets settled operations.
+    /// Checks the events so far, and forgets operations that cannot matter any more.
     ///
     /// # Errors
     ///
@@ -138,7 +137,7 @@ where
         let Some(StreamViolation { moment, judgement }) = self.window.advance(&load, now)? else {
             return Ok(None);
         };
-        let event = u64::from(self.window.last_line(moment));
+        let event = self.window.last_line(moment);
         let verdict = judgement.verdict.clone();
         let facts = self.window.facts;
         let Snapshot { history, .. } = self.window.snapshot(moment)?;
@@ -224,5 +223,25 @@ where
 
     fn may_forget(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clewline_specs::register::{Call, Register};
+
+    use super::*;
+
+    #[test]
+    fn positions_of_events_have_64_bits() {
+        let mut watch = Watch::new(Register::new());
+        watch.events = 5_000_000_000;
+        for event in [Event::call(0, Call::Read), Event::ret(0, Value::from(7))] {
+            assert!(watch.push(event).expect("an event").is_none());
+        }
+        let alarm = watch.judge().expect("well-formed").expect("7 was never written");
+        assert_eq!(alarm.event(), 5_000_000_001);
+        let text = alarm.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("after event 5,000,000,002"), "{alarm}");
     }
 }

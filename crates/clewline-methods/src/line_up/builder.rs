@@ -2,10 +2,10 @@
 
 use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 
-use clewline_core::{Codec, CodecError, MayFail, NotFound, Specification, name_of_type, parallel};
+use clewline_core::{Codec, CodecError, MayFail, Specification, name_of_type, parallel};
 use clewline_explore::{
-    TaskId,
-    schedulers::{self, bounded::PREEMPTIONS, pct::DEPTH},
+    Bound, TaskId,
+    schedulers::{ThreadScheduler, bounded::PREEMPTIONS, pct::DEPTH},
 };
 use clewline_matrix::{
     Component, Explorable, Matrix, SpecifiedSubject, TestProgram, calls,
@@ -22,7 +22,7 @@ use super::{
     concurrent::deadline,
     environment::{self, Overridable, ReplayToken},
     finding::Verdict,
-    options::{Options, Reference, scheduler},
+    options::{Options, Reference},
     outcome::Outcome,
     replay,
     sample::check_all,
@@ -358,33 +358,27 @@ impl<E: Explorable> LineUp<E> {
 
     /// Sets the maximum number of preemptions per execution: 2 by default; `None`: any number.
     pub fn preemptions(self, preemptions: impl Into<Option<u32>>) -> Self {
-        self.bound(PREEMPTIONS.name, preemptions)
+        self.bound(PREEMPTIONS, preemptions)
     }
 
     /// Sets the bug depth `d` of PCT: there are `d - 1` priority change points.
     pub fn depth(self, depth: u32) -> Self {
-        self.bound(DEPTH.name, depth)
+        self.bound(DEPTH, depth)
     }
 
-    /// Sets a bound of a scheduler, by its name: `depth`, `preemptions`. `None` lifts it, where it
-    /// may be lifted. Schedulers without that bound ignore it.
-    pub fn bound(mut self, name: &str, value: impl Into<Option<u32>>) -> Self {
-        let bounds = &mut self.options.settings.bounds;
-        if let Err(mistake) = bounds.set_named(&schedulers::bounds(), name, value.into()) {
+    /// Sets a bound of a scheduler. `None` lifts it, where it may be lifted. Schedulers without
+    /// that bound ignore it.
+    pub fn bound(mut self, bound: Bound, value: impl Into<Option<u32>>) -> Self {
+        if let Err(mistake) = self.options.settings.bounds.change(&bound, value.into()) {
             self.record_mistake(mistake);
         }
         self
     }
 
-    /// Sets the scheduler: `bounded` by default.
-    pub fn scheduler(mut self, name: &str) -> Self {
-        match scheduler(name) {
-            Some(found) => self.options.scheduler = found,
-            None => {
-                let names = schedulers::SCHEDULERS.iter().map(|it| it.name);
-                self.record_mistake(NotFound::new("scheduler", name, names).to_string());
-            }
-        }
+    /// Sets the scheduler: [`BOUNDED`](ThreadScheduler::BOUNDED) by default. `parse` reads it from
+    /// its name.
+    pub fn scheduler(mut self, scheduler: ThreadScheduler) -> Self {
+        self.options.scheduler = scheduler.entry();
         self
     }
 
@@ -637,14 +631,14 @@ impl<E: Explorable> LineUp<E> {
         replayed: &ReplayToken,
         tested: &mut Outcome,
     ) -> Result<super::finding::Checked, Error> {
-        let misfit = |it: CodecError| {
+        let unreadable = |it: CodecError| {
             let variable = environment::REPLAY;
             ErrorKind::Matrix(format!(
                 "the environment variable {variable} is of another test, or the code has changed: {it}"
             ))
         };
         let checked = replay(&self.subject, &replayed.matrix, &replayed.schedule, &self.options);
-        let checked = checked.map_err(misfit)?;
+        let checked = checked.map_err(unreadable)?;
         tested.summary.add(&checked);
         tested.is_replay = true;
         Ok(checked)

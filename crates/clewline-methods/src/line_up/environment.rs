@@ -3,23 +3,23 @@
 
 use std::time::Duration;
 
-use clewline_explore::{Schedule, schedulers};
+use clewline_explore::{
+    Schedule,
+    schedulers::{self, SCHEDULERS, ThreadScheduler},
+};
 use clewline_matrix::{Matrix, calls, plan::Plan, split_outside};
 use clewline_threads::control::MemoryModel;
 
-use super::options::{Options, scheduler, scheduler_names};
+use super::options::Options;
 use crate::{
-    environment::{duration, may_fail, parsed, set_bounds},
+    environment::{Variables, may_fail, parsed, set_bounds},
     error::Error,
 };
 
 pub(super) const REPLAY: &str = "CLEWLINE_REPLAY";
-const SEED: &str = "CLEWLINE_SEED";
 const SAMPLES: &str = "CLEWLINE_SAMPLES";
-const JOBS: &str = "CLEWLINE_JOBS";
 const SCHEDULER: &str = "CLEWLINE_SCHEDULER";
 const MEMORY_MODEL: &str = "CLEWLINE_MEMORY_MODEL";
-const TIMEOUT: &str = "CLEWLINE_TIMEOUT";
 
 /// One execution: a matrix and a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,13 +72,15 @@ pub(super) fn apply(
     given: Overridable<'_>,
     look_up: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<ReplayToken>, Error> {
-    let number = |it: &str| it.parse::<u64>().ok();
-    if let Some(seed) = parsed(&look_up, SEED, "a number", number)? {
+    let Variables { seed, executions, timeout, jobs } = Variables::read(&look_up)?;
+    if let Some(seed) = seed {
         (given.plan.seed, given.options.settings.seed) = (seed, seed);
     }
+    if let Some(executions) = executions {
+        (given.options.executions_max, given.options.settings.executions) = (executions, executions);
+    }
     set_bounds(&mut given.options.settings.bounds, &schedulers::bounds(), &look_up)?;
-    let samples = parsed(&look_up, SAMPLES, "a number", number)?;
-    let timeout = parsed(&look_up, TIMEOUT, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
+    let samples = parsed(&look_up, SAMPLES, "a number", |it| it.parse::<u64>().ok())?;
     given.plan.samples = samples.or(given.plan.samples);
     if let Some(timeout) = timeout {
         *given.timeout = Some(timeout);
@@ -87,12 +89,11 @@ pub(super) fn apply(
         let draws = given.plan.samples_or_usual() != 0;
         given.plan.samples = samples.or(draws.then_some(u64::MAX));
     }
-    let jobs = |it: &str| it.parse().ok().filter(|&it: &usize| it != 0);
-    *given.jobs = parsed(&look_up, JOBS, "a number from 1", jobs)?.unwrap_or(*given.jobs);
-    let expected = format!("the name of a scheduler: {}", scheduler_names());
-    if let Some(found) = parsed(&look_up, SCHEDULER, &expected, scheduler)? {
-        given.options.scheduler = found;
-    }
+    *given.jobs = jobs.unwrap_or(*given.jobs);
+    let names: Vec<&str> = SCHEDULERS.iter().map(|it| it.name).collect();
+    let expected = format!("the name of a scheduler: {}", names.join(", "));
+    let scheduler = parsed(&look_up, SCHEDULER, &expected, |it| it.parse::<ThreadScheduler>().ok())?;
+    given.options.scheduler = scheduler.map_or(given.options.scheduler, ThreadScheduler::entry);
     if let Some(model) = parsed(&look_up, MEMORY_MODEL, "sc, tso or rc11", |it| it.parse().ok())? {
         given.options.memory.model = model;
     }
@@ -111,6 +112,7 @@ mod tests {
     use clewline_explore::schedulers::bounded::PREEMPTIONS;
 
     use super::{super::LineUp, *};
+    use crate::environment::{EXECUTIONS, JOBS, SEED, TIMEOUT};
     use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
     const VARIABLE: &str = "CLEWLINE_PREEMPTIONS";
@@ -123,9 +125,11 @@ mod tests {
         let replayed = apply(line_up.given(), look_up).map_err(|it| it.to_string())?;
         let settings = &line_up.options.settings;
         let settings_text = format!(
-            "seed {} {}, preemptions {:?}, samples {:?}, time {:?}, jobs {}, {}, {}",
+            "seed {} {}, executions {} {}, preemptions {:?}, samples {:?}, time {:?}, jobs {}, {}, {}",
             line_up.plan.seed,
             settings.seed,
+            line_up.options.executions_max,
+            settings.executions,
             settings.bounds.get(&PREEMPTIONS),
             line_up.plan.samples,
             line_up.timeout,
@@ -138,7 +142,8 @@ mod tests {
 
     #[test]
     fn unset_variables_change_nothing() {
-        let settings_text = "seed 0 0, preemptions Some(2), samples Some(7), time None, jobs 1, bounded, sc";
+        let settings_text = "seed 0 0, executions 20000000 10000, preemptions Some(2), samples Some(7), time None, \
+                             jobs 1, bounded, sc";
         assert_eq!(applied(&[(SEED, "")]), Ok((settings_text.to_owned(), None)));
     }
 
@@ -146,6 +151,7 @@ mod tests {
     fn variables_take_precedence_over_the_program() {
         let variables = [
             (SEED, "3"),
+            (EXECUTIONS, "5"),
             (VARIABLE, "none"),
             (SAMPLES, "9"),
             (TIMEOUT, "2m"),
@@ -154,8 +160,9 @@ mod tests {
             (MEMORY_MODEL, "tso"),
         ];
         let time = Duration::from_secs(120);
-        let settings_text =
-            format!("seed 3 3, preemptions None, samples Some(9), time Some({time:?}), jobs 4, random, tso");
+        let settings_text = format!(
+            "seed 3 3, executions 5 5, preemptions None, samples Some(9), time Some({time:?}), jobs 4, random, tso"
+        );
         assert_eq!(applied(&variables), Ok((settings_text, None)));
         let settings_text = applied(&[(TIMEOUT, "2m"), (VARIABLE, "0")]).expect("nothing is wrong").0;
         assert!(
@@ -173,6 +180,7 @@ mod tests {
         );
         let wrong = [
             (SEED, "x"),
+            (EXECUTIONS, "0"),
             (VARIABLE, "-1"),
             (SAMPLES, "many"),
             (JOBS, "0"),
@@ -193,7 +201,7 @@ mod tests {
     fn every_bound_of_a_scheduler_is_set_by_its_variable_and_by_the_builder() {
         let line_up = || LineUp::new(|| AtomicU32::new(0)).call("get", |it| it.load(SeqCst));
         for bound in schedulers::bounds() {
-            let mut tested = line_up().bound(bound.name, 17);
+            let mut tested = line_up().bound(*bound, 17);
             assert_eq!(tested.options.settings.bounds.get(bound), Some(17), "{}", bound.name);
             let variable = bound.variable();
             let set = |value: &'static str| {
@@ -206,11 +214,9 @@ mod tests {
             assert_eq!(lifted.is_ok(), bound.may_be_none, "{variable}");
             let error = apply(tested.given(), set("many")).expect_err("no number").to_string();
             assert!(error.contains(&variable) && error.contains(bound.expected()), "{error}");
-            let lifted = line_up().bound(bound.name, None).without_environment().matrix("get").run();
+            let lifted = line_up().bound(*bound, None).without_environment().matrix("get").run();
             assert_eq!(lifted.is_ok(), bound.may_be_none, "{}", bound.name);
         }
-        let error = line_up().bound("fate", 1).without_environment().run().expect_err("no bound");
-        assert!(error.to_string().contains("no bound is called `fate` (there are preemptions"), "{error}");
     }
 
     #[test]

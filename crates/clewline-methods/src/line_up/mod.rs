@@ -62,6 +62,10 @@ pub use specified::Specified;
 
 pub use builder::{BuiltIn, LineUp};
 pub use call_list::{CallList, ColumnList};
+pub use clewline_explore::{
+    Bound,
+    schedulers::{ThreadScheduler, find_bound},
+};
 pub use clewline_matrix::{
     Alphabet, BadMatrix, Matrix, calls,
     plan::{Entry, Plan},
@@ -71,7 +75,7 @@ pub use every::{Every, ShownResult};
 pub(crate) use finding::Verdict;
 pub use finding::{Checked, Finding, ObservedOperation, SerialHistory, Unserializable};
 pub use observing::count_serial;
-pub use options::{Options, Reference, has_bound, scheduler};
+pub use options::{Options, Reference};
 pub use outcome::Outcome;
 pub use present::{Presented, PresentedMatrix};
 pub use sample::check_all;

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use clewline_core::MayFail;
 use clewline_explore::{
     Bound,
-    schedulers::{self, Entry as SchedulerEntry, SCHEDULERS, Settings},
+    schedulers::{self, Entry as SchedulerEntry, Settings},
 };
 use clewline_matrix::{Explorable, Extent, Visits};
 use clewline_threads::control::{Limits, Memory};
@@ -128,23 +128,4 @@ impl Options {
     pub fn bound(&self) -> Option<(&'static Bound, u32)> {
         self.scheduler.bounds.iter().find_map(|it| Some((it, self.settings.bounds.get(it)?)))
     }
-}
-
-/// The scheduler of that name.
-#[must_use]
-pub fn scheduler(name: &str) -> Option<&'static SchedulerEntry> {
-    schedulers::find(name)
-}
-
-/// Whether a scheduler has a bound of that name. The code that the attribute `clewline::test`
-/// generates evaluates this at compile time.
-#[must_use]
-pub const fn has_bound(name: &str) -> bool {
-    schedulers::has_bound(name)
-}
-
-/// The schedulers there are.
-pub(super) fn scheduler_names() -> String {
-    let names: Vec<&str> = SCHEDULERS.iter().map(|it| it.name).collect();
-    names.join(", ")
 }

@@ -94,7 +94,7 @@ impl Presented<'_> {
         let called = CalledOperations::of(checked, finding);
         page.caller = "thread";
         page.history = Some(called.columns());
-        page.counterexample = called.core(finding);
+        page.counterexample = called.counterexample(finding);
         if !page.counterexample.operations.is_empty() {
             let sentence = text::cause(report_context, finding);
             page.picture = Some(called.picture(&page.headline, &sentence, Ground::Page));
@@ -107,7 +107,7 @@ impl Presented<'_> {
         if finding.cause == Cause::NotLinearizable {
             if self.is_smaller() {
                 let note = "everything that was called; no smaller matrix that was tried failed";
-                facts.push(Fact::Named("core", note.to_owned()));
+                facts.push(Fact::Named("counterexample", note.to_owned()));
             }
             facts.push(Fact::Named("states", no_states(&report_context.options.against).to_owned()));
         }
@@ -214,7 +214,7 @@ impl<'a> CalledOperations<'a> {
 
     /// The counterexample of the page. There is no witness of all calls, so for a wrong result it
     /// is all operations.
-    fn core(&self, finding: &Finding) -> PageCounterexample {
+    fn counterexample(&self, finding: &Finding) -> PageCounterexample {
         let some = |positions: Vec<usize>, title: &str, each: &str| {
             let mut operations: Vec<OperationId> =
                 positions.into_iter().filter_map(|it| self.id(it)).collect();
@@ -222,9 +222,9 @@ impl<'a> CalledOperations<'a> {
             PageCounterexample { operations, title: title.to_owned(), each: each.to_owned() }
         };
         match finding.cause {
-            Cause::NotLinearizable => PageCounterexample::contradiction(
-                (0..self.order.len()).map(OperationId::from_index).collect(),
-            ),
+            Cause::NotLinearizable => {
+                PageCounterexample::found((0..self.order.len()).map(OperationId::from_index).collect())
+            }
             Cause::Deadlock | Cause::Livelock => {
                 some(finding.blocked.clone(), "The calls that never return", "it never returns")
             }

@@ -31,7 +31,7 @@ pub fn check_all(
         |matrix| check(subject, &matrix, options),
         |checked| match checked {
             Ok(checked) => visit(checked).map_break(Ok),
-            Err(misfit) => ControlFlow::Break(Err(misfit)),
+            Err(error) => ControlFlow::Break(Err(error)),
         },
     );
     flow.break_value().unwrap_or(Ok(()))

@@ -27,7 +27,7 @@ use crate::error::Error;
 /// "#;
 /// let judge = |factors: &str| {
 ///     let check = Check::new().quasi(factors.parse()?);
-///     check.reader("recorded.jsonl", recorded.as_bytes(), "queue")
+///     check.reader("recorded.jsonl", recorded.as_bytes(), "queue").run()
 /// };
 /// assert!(!judge("deq=0")?.holds());
 /// assert!(judge("deq=1")?.holds());

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::error::Error;
 
-/// The quasi question asked of every run, instead of linearizability by the subject's
+/// The quasi question asked of every execution, instead of linearizability by the subject's
 /// specification.
 #[derive(Clone, Debug)]
 pub(crate) struct QuasiRequest {

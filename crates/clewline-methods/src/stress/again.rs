@@ -8,10 +8,10 @@ use clewline_report::render::{Proposal, text::shell_word};
 use clewline_threads::{Clock, Noise, Pinning};
 
 use super::{
-    environment,
     outcome::{Outcome, Saved, Shrinking},
     plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Origin, Stress, Workload},
 };
+use crate::environment::{EXECUTIONS, SEED, TIMEOUT};
 
 /// Commands to type next, best first. `test` is the name of the test that was run, if it was one.
 pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> Vec<Proposal> {
@@ -42,11 +42,11 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
 
 fn cargo(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> String {
     let variable = match outcome.finding {
-        Some(_) => format!("{}={}", environment::SEED, outcome.seed),
+        Some(_) => format!("{}={}", SEED, outcome.seed),
         // With the same seed, again nothing would be found.
         None => match more(stress, outcome) {
-            RaisedLimit::Executions(most) => format!("{}={most}", environment::EXECUTIONS),
-            RaisedLimit::Time(time) => format!("{}={}", environment::TIMEOUT, show_duration(time)),
+            RaisedLimit::Executions(most) => format!("{}={most}", EXECUTIONS),
+            RaisedLimit::Time(time) => format!("{}={}", TIMEOUT, show_duration(time)),
         },
     };
     let test = test.map_or_else(String::new, |it| format!(" {it}"));
@@ -110,7 +110,7 @@ enum RaisedLimit {
 }
 
 fn more(stress: &Stress, outcome: &Outcome) -> RaisedLimit {
-    if let Some(most) = stress.executions.filter(|it| *it <= outcome.runs) {
+    if let Some(most) = stress.executions.filter(|it| *it <= outcome.executions) {
         return RaisedLimit::Executions(most.saturating_mul(10));
     }
     // In whole seconds.

@@ -218,7 +218,7 @@ impl<'s> JudgePool<'s> {
         }
         self.judge(run, took);
         (self.stress.progress)(Progress {
-            runs: self.runs.load(Ordering::Relaxed),
+            executions: self.runs.load(Ordering::Relaxed),
             operations: self.operations.load(Ordering::Relaxed),
             phase: Phase::Looking,
         });
@@ -294,10 +294,10 @@ impl<'s> JudgePool<'s> {
             next: Vec::new(),
         };
         let workload = self.stress.workload.clone();
-        let finding = Finding { run, failure, report, after: self.begun.elapsed(), workload };
+        let finding = Finding { execution: run, failure, report, after: self.begun.elapsed(), workload };
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         // Several checkers may have a finding; the first run counts.
-        if found.finding.as_ref().is_none_or(|it| run < it.run) {
+        if found.finding.as_ref().is_none_or(|it| run < it.execution) {
             found.finding = Some(finding);
         }
     }
@@ -335,7 +335,7 @@ impl<'s> JudgePool<'s> {
         Outcome {
             subject: stress.name.clone(),
             spec: stress.spec.clone(),
-            runs: self.runs.into_inner(),
+            executions: self.runs.into_inner(),
             operations: self.operations.into_inner(),
             unknown,
             reason,

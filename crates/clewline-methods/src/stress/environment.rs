@@ -1,24 +1,17 @@
-//! Settings of tests from the environment: `CLEWLINE_SEED`, `CLEWLINE_EXECUTIONS`,
-//! `CLEWLINE_TIMEOUT`, `CLEWLINE_MAY_FAIL`.
+//! Settings of tests from the environment.
 
 use super::plan::Stress;
 use crate::{
-    environment::{duration, may_fail, parsed},
+    environment::{Variables, may_fail},
     error::Error,
 };
-
-pub(super) const SEED: &str = "CLEWLINE_SEED";
-pub(super) const EXECUTIONS: &str = "CLEWLINE_EXECUTIONS";
-pub(super) const TIMEOUT: &str = "CLEWLINE_TIMEOUT";
 
 /// Overrides the settings of `stress` by the variables that `look_up` finds. They take precedence
 /// over the program. If one of the limits is set, the program's other limit does not apply either:
 /// a test with ten minutes of time does not stop after twenty executions.
 pub(super) fn apply(mut stress: Stress, look_up: impl Fn(&str) -> Option<String>) -> Result<Stress, Error> {
-    let seed = parsed(&look_up, SEED, "a number", |it| it.parse().ok())?;
-    let executions =
-        parsed(&look_up, EXECUTIONS, "a number from 1", |it| it.parse().ok().filter(|&it: &u64| it != 0))?;
-    let timeout = parsed(&look_up, TIMEOUT, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
+    let Variables { seed, executions, timeout, jobs } = Variables::read(&look_up)?;
+    stress.jobs = jobs.unwrap_or(stress.jobs);
     stress.may_fail = may_fail(&look_up)?.unwrap_or(stress.may_fail);
     stress.seed = seed.unwrap_or(stress.seed);
     if executions.is_some() || timeout.is_some() {
@@ -36,6 +29,7 @@ mod tests {
     use clewline_threads::Subject;
 
     use super::*;
+    use crate::environment::{EXECUTIONS, JOBS, SEED, TIMEOUT};
 
     struct Constant;
 
@@ -63,10 +57,10 @@ mod tests {
 
     #[test]
     fn variables_take_precedence_over_the_program() {
-        let stress = applied(&[(SEED, "42"), (TIMEOUT, "2m")]).expect("nothing is wrong");
+        let stress = applied(&[(SEED, "42"), (TIMEOUT, "2m"), (JOBS, "3")]).expect("nothing is wrong");
         assert_eq!(
-            (stress.seed, stress.executions, stress.timeout),
-            (42, None, Some(Duration::from_secs(120)))
+            (stress.seed, stress.executions, stress.timeout, stress.jobs),
+            (42, None, Some(Duration::from_secs(120)), 3)
         );
     }
 

@@ -81,8 +81,8 @@ const DISPLACEMENT_OPS_PER_THREAD: usize = 6;
 const SHRINK_TIME: Duration = Duration::from_secs(5);
 
 impl Stress {
-    /// Tests the objects that `make` makes, a new one for each run, against `specification`, which
-    /// draws the calls.
+    /// Tests the objects that `make` makes, a new one for each execution, against `specification`,
+    /// which draws the calls.
     pub fn new<S, T>(specification: S, make: impl Fn() -> T + Send + Sync + 'static) -> Stress
     where
         S: Codec + Clone + Send + Sync + 'static,
@@ -129,7 +129,7 @@ impl Stress {
     ///     }
     /// }
     ///
-    /// Stress::drawing(Tickets, Dispenser::default, |_dice| ()).operations(100).executions(20).assert();
+    /// Stress::drawing(Tickets, Dispenser::default, |_sampler| ()).operations(100).executions(20).assert();
     /// ```
     pub fn drawing<S, T>(
         specification: S,
@@ -256,7 +256,7 @@ impl Stress {
         Stress { workload: self.workload.with_roles(roles), ..self }
     }
 
-    /// Sets the number of operations per thread in each run: 2,048 by default.
+    /// Sets the number of operations per thread in each execution: 2,048 by default.
     pub fn operations(mut self, operations: usize) -> Stress {
         self.workload.operations = operations.max(1);
         self
@@ -272,7 +272,7 @@ impl Stress {
         Stress { timeout: Some(timeout), ..self }
     }
 
-    /// One round of a test: begins with the run number `first`, and returns after this time.
+    /// One round of a test: begins with the execution number `first`, and returns after this time.
     pub fn round(self, first: u64, time: Duration) -> Stress {
         Stress { first, round: Some(time), ..self }
     }
@@ -314,7 +314,7 @@ impl Stress {
         Stress { pinning, ..self }
     }
 
-    /// Sets the time without a return after which a run is stuck: 3 seconds by default.
+    /// Sets the time without a return after which an execution is stuck: 3 seconds by default.
     pub fn patience(self, patience: Duration) -> Stress {
         Stress { patience, ..self }
     }
@@ -325,7 +325,7 @@ impl Stress {
     }
 
     /// Allows operations to be out of order within these quasi factors, whatever the specification
-    /// says; or, if a factor is requested, determines how far out of order runs are: see
+    /// says; or, if a factor is requested, determines how far out of order executions are: see
     /// [`Outcome::needed`].
     ///
     /// The specification has to be built in, to have these methods, and to allow such a relaxation:
@@ -375,8 +375,8 @@ impl Stress {
         Stress { shrinking: time, ..self }
     }
 
-    /// Sets the folder in which the history of a finding is saved: by default `clewline` in the
-    /// target directory of Cargo.
+    /// Sets the folder in which the history of a finding is saved: by default `clewline/failures`
+    /// in the target directory of Cargo.
     pub fn save(self, folder: impl Into<PathBuf>) -> Stress {
         Stress { saving: Some(folder.into()), ..self }
     }
@@ -386,14 +386,14 @@ impl Stress {
         Stress { saving: None, ..self }
     }
 
-    /// Ignores environment variables. By default `CLEWLINE_SEED`, `CLEWLINE_EXECUTIONS` and
-    /// `CLEWLINE_TIMEOUT` take precedence over the program; if one of the two limits is set, both
-    /// are the environment's.
+    /// Ignores environment variables. By default `CLEWLINE_SEED`, `CLEWLINE_JOBS`,
+    /// `CLEWLINE_EXECUTIONS` and `CLEWLINE_TIMEOUT` take precedence over the program; if one of the
+    /// last two is set, both limits of the program are ignored.
     pub fn without_environment(self) -> Stress {
         Stress { environment: Environment::Ignored, ..self }
     }
 
-    /// Reports the progress after every run.
+    /// Reports the progress after every execution.
     pub fn progress(self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Stress {
         Stress { progress: Arc::new(progress), ..self }
     }
@@ -404,7 +404,7 @@ impl Stress {
         self.seed
     }
 
-    /// The workload of each run.
+    /// The workload of each execution.
     #[must_use]
     pub fn workload(&self) -> &Workload {
         &self.workload
@@ -479,7 +479,7 @@ impl Stress {
             Some(outcome) => outcome,
             None => drive::drive(&stress, timeout)?,
         };
-        kept.keep(outcome.finding.as_ref().map(|it| format!("{} {}", outcome.seed, it.run)));
+        kept.keep(outcome.finding.as_ref().map(|it| format!("{} {}", outcome.seed, it.execution)));
         if let Some(finding) = &outcome.finding {
             outcome.shrinking = shrink::shrink(&stress, finding);
         }
@@ -494,7 +494,7 @@ impl Stress {
     /// What a kept failure shows, if it shows again soon: the same calls, not the same schedule.
     fn replay_kept(&self, failure: &str) -> Result<Option<Outcome>, String> {
         let numbers = failure.split_once(' ').and_then(|it| Some((it.0.parse().ok()?, it.1.parse().ok()?)));
-        let (seed, run): (u64, u64) = numbers.ok_or("no seed and no run")?;
+        let (seed, run): (u64, u64) = numbers.ok_or("no seed and no execution")?;
         let again = self.clone().seed(seed).round(run, KEPT_TIME).executions(run.saturating_add(KEPT_RUNS));
         Ok(drive::drive(&again, None).ok().filter(|it| it.finding.is_some()))
     }
@@ -532,7 +532,7 @@ impl fmt::Debug for Stress {
     }
 }
 
-// For how long, and for how many runs, a kept failure is tried again.
+// For how long, and for how many executions, a kept failure is tried again.
 const KEPT_TIME: Duration = Duration::from_millis(500);
 const KEPT_RUNS: u64 = 20;
 

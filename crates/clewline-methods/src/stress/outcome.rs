@@ -22,18 +22,18 @@ pub struct Outcome {
     /// Its specification.
     pub spec: String,
     /// How many histories were judged.
-    pub runs: u64,
+    pub executions: u64,
     /// How many operations they had that returned.
     pub operations: u64,
-    /// How many runs need which least factor, if that was requested.
+    /// How many executions need which least factor, if that was requested.
     pub needed: Option<FactorHistogram>,
-    // The quasi question asked of each run, if any.
+    // The quasi question asked of each execution, if any.
     pub(super) asked: Option<QuasiRequest>,
     // The results that may be returned with no effect.
     pub(super) may_fail: MayFail,
     /// How many histories have an unknown verdict: a limit was reached.
     pub unknown: u64,
-    /// The first such limit; or the interruption, after which there were no further runs.
+    /// The first such limit; or the interruption, after which there were no further executions.
     pub reason: Option<Reason>,
     /// The time until the finding, or until the end.
     pub elapsed: Duration,
@@ -45,9 +45,9 @@ pub struct Outcome {
     pub clock: ClockKind,
     /// Whether threads stayed on one processor each.
     pub pinning: Pinning,
-    /// The workload of each run.
+    /// The workload of each execution.
     pub workload: Workload,
-    /// The first run with a finding.
+    /// The first execution with a finding.
     pub finding: Option<Finding>,
     /// Whether that also happens with less.
     pub shrinking: Shrinking,
@@ -60,12 +60,12 @@ pub struct Outcome {
     pub next: Vec<Proposal>,
 }
 
-/// A run that was not as it should be.
+/// An execution that went wrong.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The number of the run, from 0.
-    pub run: u64,
+    /// The number of the execution, from 0.
+    pub execution: u64,
     /// What is wrong with it.
     pub failure: RunFailure,
     /// The verdict on its history.
@@ -76,7 +76,7 @@ pub struct Finding {
     pub workload: Workload,
 }
 
-/// What is wrong with a run.
+/// What is wrong with an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunFailure {
@@ -101,7 +101,7 @@ pub enum Shrinking {
     Tried {
         /// The smallest that showed the same, if any did.
         smallest: Option<Workload>,
-        /// The run that is easiest to understand, if that is not the first that was found.
+        /// The execution that is easiest to understand, if that is not the first that was found.
         best: Option<Box<Finding>>,
         /// How many were tried.
         attempts: u64,
@@ -167,14 +167,14 @@ impl Outcome {
 
     /// The verdict. The evidence is in `finding` and in `reason`.
     pub fn verdict(&self) -> VerdictKind {
-        match (&self.finding, self.runs, &self.reason) {
+        match (&self.finding, self.executions, &self.reason) {
             (Some(_), ..) => Verdict::Violated(()),
             (None, 0, _) | (None, _, Some(_)) => Verdict::Unknown(()),
             (None, _, None) => Verdict::Holds(()),
         }
     }
 
-    /// The results that would have to be allowed for the run that is shown to hold.
+    /// The results that would have to be allowed for the execution that is shown to hold.
     pub(super) fn holds_if(&self) -> Option<&MayFail> {
         match self.shown()?.report.verdict() {
             Verdict::Violated(violation) => violation.holds_if.as_ref(),

@@ -10,7 +10,7 @@ use clewline_threads::{Clock, Noise, Pinning};
 use super::role::{ThreadRole, thread_names};
 use crate::relaxed::QuasiRequest;
 
-/// A stress test under construction: real threads make random calls, and each run is checked.
+/// A stress test under construction: real threads make random calls, and each execution is checked.
 #[derive(Clone)]
 #[must_use = "nothing happens until `run` or `assert`"]
 pub struct Stress {
@@ -62,12 +62,12 @@ pub(super) enum Environment {
     Ignored,
 }
 
-/// The workload of each run.
+/// The workload of each execution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// How many threads there are; with roles, the sum of theirs.
     pub threads: usize,
-    /// How many operations each calls in a run.
+    /// How many operations each calls in an execution.
     pub operations: usize,
     /// The weights of methods; those not named have weight 0. Empty: all equal.
     pub mix: Vec<(String, u32)>,
@@ -82,7 +82,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Suits most structures: as many operations in a run as a few time slices take.
+    /// Suits most structures: as many operations in an execution as a few time slices take.
     pub const PLAIN: Workload = Workload {
         threads: 4,
         operations: 2_048,
@@ -109,7 +109,7 @@ impl Workload {
 #[non_exhaustive]
 pub struct Progress {
     /// How many histories have been judged.
-    pub runs: u64,
+    pub executions: u64,
     /// How many operations they had.
     pub operations: u64,
     /// The current phase.
@@ -129,5 +129,5 @@ pub enum Phase {
 /// The default time limit.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-// A run in which nothing has returned for this time is stuck.
+// An execution in which nothing has returned for this time is stuck.
 pub(super) const DEFAULT_PATIENCE: Duration = Duration::from_secs(3);

@@ -18,7 +18,7 @@ use super::{
 };
 
 impl Publish for Outcome {
-    /// The page shows the run of the finding; other runs are not kept.
+    /// The page shows the execution of the finding; others are not kept.
     fn page(&self) -> Page {
         let Some(finding) = self.shown() else { return plain_page(self) };
         let mut page = finding.report.page();
@@ -43,7 +43,7 @@ impl Publish for Outcome {
         let mut add = |name: &str, value: Json| object.insert(name.to_owned(), value);
         add("subject", self.subject.as_str().into());
         add("verdict", self.verdict().word().into());
-        add("executions", self.runs.into());
+        add("executions", self.executions.into());
         add("operations", self.operations.into());
         add("elapsed_ms", (self.elapsed.as_millis() as u64).into());
         add("seed", self.seed.into());
@@ -60,7 +60,7 @@ impl Publish for Outcome {
             add("reason", reason.to_string().into());
         }
         if let Some(needed) = &self.needed {
-            // None if some run needs more than any factor, or the factor is unknown.
+            // None if some execution needs more than any factor, or the factor is unknown.
             add("least_factor", self.holds().then(|| needed.factor()).into());
             let runs = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
             add("executions_by_factor", Json::Object(runs.collect()));
@@ -108,7 +108,7 @@ impl Publish for Outcome {
 }
 
 impl Outcome {
-    /// The counterexample as a standalone picture, if a run has one.
+    /// The counterexample as a standalone picture, if an execution has one.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
         self.shown().map(|it| it.report.svg())

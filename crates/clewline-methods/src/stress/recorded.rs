@@ -1,4 +1,4 @@
-//! Recorded runs, one after the other, for callers that judge them in their own way.
+//! Recorded executions, one after the other, for callers that judge them in their own way.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use clewline_threads::Ending;
 use super::{drive::inputs, plan::Stress};
 use crate::error::Error;
 
-/// The runs of a stress test, as they are recorded: endless, unless one gets stuck, which is then
-/// the last.
+/// The executions of a stress test, as they are recorded: endless, unless one gets stuck, which is
+/// then the last.
 pub struct Recorded<'s> {
     stress: &'s Stress,
     // None once a run got stuck.
@@ -27,7 +27,7 @@ impl fmt::Debug for Recorded<'_> {
 }
 
 impl Stress {
-    /// Records runs on request, and judges none of them.
+    /// Records executions on request, and judges none of them.
     ///
     /// # Errors
     ///

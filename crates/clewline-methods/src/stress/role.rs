@@ -5,7 +5,8 @@ use std::{collections::HashSet, fmt, str::FromStr};
 use clewline_core::ParseError;
 use clewline_specs::check_mix;
 
-/// Threads of a run that call the same methods. Displays as `--role` takes it: `consumer=2:deq`.
+/// Threads of an execution that call the same methods. Displays as `--role` takes it:
+/// `consumer=2:deq`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadRole {
     /// The name; its threads are called `producer` if there is one, else `consumer-1`,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clewline_core::{ErasedHistory, Reason, ValueDomain, Verdict};
 use clewline_report::render::{
-    Present,
+    LINEARIZATION, Present,
     block::{Block, Fact},
     count, grouped,
     text::{Style, duration, judged_by, line_numbers, with_article},
@@ -40,7 +40,7 @@ pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
         if let (Some(breaking), Verdict::Violated(violation)) =
             (&outcome.failure_point, finding.report.verdict())
         {
-            blocks.push(Block::caption("What happened, one after the other, up to where it breaks:"));
+            blocks.push(Block::caption("The events in their order, up to the failure point:"));
             blocks.extend(trace(&finding.report.judged(), violation, breaking, style.width));
         }
     }
@@ -164,8 +164,8 @@ pub(super) fn facts(outcome: &Outcome) -> Vec<Fact> {
 fn how_found(outcome: &Outcome, finding: &Finding) -> Vec<Fact> {
     let first = outcome.finding.as_ref().unwrap_or(finding);
     let found = format!(
-        "in run {}, after {} and {}, in runs of {}",
-        grouped(first.run + 1),
+        "in execution {}, after {} and {}, in executions of {}",
+        grouped(first.execution + 1),
         count(outcome.operations, "operation", "operations"),
         duration(first.after),
         show_workload(&outcome.workload),
@@ -189,7 +189,7 @@ fn shrinking(outcome: &Outcome, finding: &Finding) -> Option<String> {
     Some(match &outcome.shrinking {
         Shrinking::Off => return None,
         Shrinking::TooSlow => {
-            "not tried: to see that a smaller run is stuck takes as long each time".to_owned()
+            "not tried: to see that a smaller execution is stuck takes as long each time".to_owned()
         }
         Shrinking::Tried { smallest, attempts, elapsed, is_finished, .. } => {
             let tried = format!(
@@ -203,11 +203,11 @@ fn shrinking(outcome: &Outcome, finding: &Finding) -> Option<String> {
                 Some(smallest) => format!(
                     "it was also found with {} ({tried}{rest}){}",
                     show_change(&outcome.workload, smallest),
-                    // The drawing may show another run: the one with the smallest counterexample.
+                    // The drawing may show another one: that with the smallest counterexample.
                     if finding.workload == *smallest {
-                        "; such a run is shown".to_owned()
+                        "; such an execution is shown".to_owned()
                     } else {
-                        format!("; shown is a run of {}", show_workload(&finding.workload))
+                        format!("; shown is an execution of {}", show_workload(&finding.workload))
                     },
                 ),
             }
@@ -255,23 +255,24 @@ pub(super) fn qualifier(outcome: &Outcome) -> Option<String> {
 }
 
 fn nothing_found(outcome: &Outcome) -> String {
-    let runs = format!("{} of {}", count(outcome.runs, "run", "runs"), outcome.subject);
-    if outcome.needed.is_some() { runs } else { format!("no violation found in {runs}") }
+    let executions =
+        format!("{} of {}", count(outcome.executions, "execution", "executions"), outcome.subject);
+    if outcome.needed.is_some() { executions } else { format!("no violation found in {executions}") }
 }
 
 fn holds(outcome: &Outcome) -> Vec<Block> {
     let sentence = format!(
-        "{} in runs of {}. Every run was recorded and judged, and is {}: {}",
+        "{} in executions of {}. Every execution was recorded and judged, and is {}: {}",
         count(outcome.operations, "operation", "operations"),
         show_workload(&outcome.workload),
         judged_as(outcome),
         match outcome.asked.as_ref().map(QuasiRequest::reading) {
             None | Some(QuasiReading::Relaxed) =>
-                "its operations can be put in one order, each happening at one moment between its call and its return, in which every \
-                 answer is right.",
+                format!("its operations have a linearization, an order in which {LINEARIZATION}."),
             Some(QuasiReading::Displacement) =>
                 "there is an order that respects real time, and one in which every result is right, and no operation's places in the \
-                 two differ by more.",
+                 two differ by more."
+                    .to_owned(),
         },
     );
     let others = match &outcome.needed {
@@ -281,7 +282,7 @@ fn holds(outcome: &Outcome) -> Vec<Block> {
     let proof =
         format!("That is no proof. Other schedules of the threads, of which there are very many, {others}");
     let mut blocks = vec![Block::Paragraph(vec![sentence, proof])];
-    blocks.extend(outcome.needed.as_ref().map(|it| Block::Drawing(relaxed::distribution(it, "runs"))));
+    blocks.extend(outcome.needed.as_ref().map(|it| Block::Drawing(relaxed::distribution(it, "executions"))));
     blocks
 }
 
@@ -301,44 +302,45 @@ fn judged_as(outcome: &Outcome) -> String {
     }
 }
 
-/// Some runs have an unknown verdict, or there was none.
+/// Some executions have an unknown verdict, or there was none.
 fn given_up(outcome: &Outcome) -> String {
     let subject = &outcome.subject;
-    let (unknown, runs) = (grouped(outcome.unknown), count(outcome.runs, "run", "runs"));
+    let unknown = grouped(outcome.unknown);
+    let executions = count(outcome.executions, "execution", "executions");
     let reason = match &outcome.reason {
-        Some(Reason::Interrupted) => return format!("interrupted after {runs} of {subject}"),
-        _ if outcome.runs == 0 => return format!("no run of {subject} was made"),
+        Some(Reason::Interrupted) => return format!("interrupted after {executions} of {subject}"),
+        _ if outcome.executions == 0 => return format!("no execution of {subject} was made"),
         reason => reason.as_ref().map_or_else(String::new, |it| format!(": {it}")),
     };
-    format!("{unknown} of {runs} of {subject} could not be judged{reason}")
+    format!("{unknown} of {executions} of {subject} could not be judged{reason}")
 }
 
 fn unknown(outcome: &Outcome) -> String {
-    let sentence = match outcome.runs - outcome.unknown {
-        0 if outcome.runs == 0 => return "There was no run, so nothing is known.".to_owned(),
-        0 => "No run was judged, so nothing is known.".to_owned(),
+    let sentence = match outcome.executions - outcome.unknown {
+        0 if outcome.executions == 0 => return "There was no execution, so nothing is known.".to_owned(),
+        0 => "No execution was judged, so nothing is known.".to_owned(),
         judged if outcome.reason == Some(Reason::Interrupted) => {
             return format!(
                 "{} judged, and nothing is wrong with them.",
-                count(judged, "run was", "runs were")
+                count(judged, "execution was", "executions were")
             );
         }
         judged => format!(
             "{} judged, and nothing is wrong with {}; but those that were given up may hide a violation.",
-            count(judged, "other run was", "other runs were"),
+            count(judged, "other execution was", "other executions were"),
             if judged == 1 { "it" } else { "them" },
         ),
     };
     let advice = match outcome.reason {
         Some(Reason::Refused(_)) => {
-            "The chosen algorithm does not support such runs; `auto` selects one that does."
+            "The chosen algorithm does not support such executions; `auto` selects one that does."
         }
         Some(Reason::NoReturn(_)) => {
             "A thread that runs, or sleeps for a limited time, may be in a livelock, or slow. More patience rules \
              out that it is slow; an exploration of all schedules finds livelocks for certain."
         }
         // Any other reason is a limit.
-        Some(_) | None => "Shorter runs, and values that are all different, are easier to judge.",
+        Some(_) | None => "Shorter executions, and values that are all different, are easier to judge.",
     };
     format!("{sentence} {advice}")
 }
@@ -346,7 +348,7 @@ fn unknown(outcome: &Outcome) -> String {
 /// The rate and the setting, if nothing was found.
 fn rate(outcome: &Outcome) -> Vec<Fact> {
     let mut facts = Vec::new();
-    if outcome.runs != 0 {
+    if outcome.executions != 0 {
         let per_second = outcome.operations as f64 / outcome.elapsed.as_secs_f64().max(1e-9);
         let value = format!(
             "{}: {} operations a second, recorded and judged",

@@ -235,7 +235,7 @@ fn proposals_come_on_top_of_what_is_allowed() {
         .against(golden)
         .matrix("first deq | lose deq")
         .may_fail("lose=7:always".parse().unwrap())
-        .scheduler("dpor")
+        .scheduler("dpor".parse().unwrap())
         .shrink(std::time::Duration::ZERO)
         .without_environment()
         .run()

@@ -100,3 +100,16 @@ fn without_a_name_nothing_is_kept() {
     let path = Regressions::of_test_in(folder, Some("a::b"), "c<d>").path.unwrap();
     assert_eq!(path, folder.join("clewline_report-a-b-c-d-.txt"));
 }
+
+#[test]
+fn failures_that_are_kept_at_the_same_time_are_all_kept() {
+    let folder = Folder::new("kept-together");
+    let path = folder.0.join("test.txt");
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let kept = Regressions::in_file(path.clone());
+            scope.spawn(move || (0..3).for_each(|n| kept.keep(Some(format!("failure {thread} {n}")))));
+        }
+    });
+    assert_eq!(Regressions::in_file(path).failures().len(), 12);
+}

@@ -4,6 +4,10 @@ use clewline_core::{Criterion, Verdict};
 
 use super::{CheckedHistory, cause::Cause, count, grouped};
 
+/// What an order of operations is if it is a linearization, after `an order in which`.
+pub const LINEARIZATION: &str =
+    "each takes effect at one moment between its call and its return, and every result is right";
+
 /// The property that is required: `strictly linearizable`; of the strongest, all that hold.
 pub(super) fn property(judged: &CheckedHistory<'_>) -> String {
     let (criterion, tried) = judged.case.criterion();
@@ -47,9 +51,8 @@ pub(super) fn holds(judged: &CheckedHistory<'_>, operations: usize) -> String {
                 }
             };
             format!(
-                "Its {operations} operations, but for the last ones before each crash, can be put in one order, \
-                 {}, in which every result is right: {lost}.",
-                order(judged)
+                "Its {operations} operations, but for the last ones before each crash, have a linearization: an order \
+                 in which {LINEARIZATION}. Of those before a crash, {lost}."
             )
         }
         Criterion::Regular => {
@@ -57,10 +60,11 @@ pub(super) fn holds(judged: &CheckedHistory<'_>, operations: usize) -> String {
                                written."
                 .to_owned()
         }
-        _ => format!(
-            "Its {operations} operations can be put in one order, {}, in which every result is right.",
-            order(judged)
+        Criterion::Sequential => format!(
+            "Its {operations} operations can be put in one order in which those of each process are as they were \
+             called, and every result is right."
         ),
+        _ => format!("Its {operations} operations have a linearization: an order in which {LINEARIZATION}."),
     }
 }
 
@@ -72,9 +76,24 @@ fn lost(judged: &CheckedHistory<'_>) -> usize {
     spans.iter().filter(|it| !it.is_pending()).count().saturating_sub(placed)
 }
 
-/// What is required of an order.
-pub(super) fn order(judged: &CheckedHistory<'_>) -> &'static str {
-    judged.case.criterion().0.order()
+/// That several operations of a history are a counterexample, in plain words.
+pub(super) fn violated(judged: &CheckedHistory<'_>) -> &'static str {
+    match judged.case.criterion().0 {
+        Criterion::Sequential => {
+            "In every order that keeps the operations of each process as they were called, some result is wrong."
+        }
+        Criterion::Regular => {
+            "A read must return the last value that was written before it, or one that was being written."
+        }
+        Criterion::BufferedDurable => {
+            "Each must take effect at one moment between its call and its return, its linearization point, unless a \
+             crash lost it. Whichever moments are chosen, some result is wrong."
+        }
+        _ => {
+            "Each must take effect at one moment between its call and its return, its linearization point. Whichever \
+             moments are chosen, some result is wrong."
+        }
+    }
 }
 
 /// The cause of a violation.

@@ -139,7 +139,7 @@ fn explained(judged: &CheckedHistory<'_>, violation: &Violation) -> Object {
     if let Some(object) = violation.counterexample.first().and_then(|&it| judged.object(it)) {
         explained.add("object", json(judged.case.values(), object));
     }
-    explained.add("core", ids(judged, &violation.counterexample));
+    explained.add("counterexample", ids(judged, &violation.counterexample));
     if !violation.is_verified {
         explained.add("verified", false);
     }

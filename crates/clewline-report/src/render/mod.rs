@@ -36,6 +36,7 @@ use clewline_core::{
 };
 
 pub use cause::Cause;
+pub use criteria::LINEARIZATION;
 pub use explain::explanation;
 pub use present::{Present, Proposal};
 #[cfg(feature = "html")]

@@ -86,7 +86,7 @@ impl From<String> for Proposal {
 }
 
 /// Where facts begin, after their names.
-const COLUMN: usize = 10;
+const FACT_NAME_COLUMNS: usize = 10;
 
 /// The whole report, for people.
 #[must_use]
@@ -102,7 +102,7 @@ pub fn text(shown: &(impl Present + ?Sized), style: &Style) -> String {
     for fact in shown.facts() {
         match fact {
             Fact::Named(name, value) => {
-                let name = format!("{:COLUMN$}", format!("{name}:"));
+                let name = format!("{:FACT_NAME_COLUMNS$}", format!("{name}:"));
                 hanging(&name, &value, style.width).iter().for_each(|it| line(&mut text, it));
             }
             Fact::Line(value) => line(&mut text, &value),

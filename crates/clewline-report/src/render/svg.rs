@@ -27,21 +27,21 @@ pub enum Ground {
 }
 
 // A column is as wide as a character of this size in the usual monospaced fonts.
-const LETTER: usize = 8;
+const LETTER_WIDTH_PX: usize = 8;
 const FONT: &str = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
-const FONT_SIZE: usize = 13;
+const FONT_SIZE_PX: usize = 13;
 
-const MARGIN: usize = 12;
-const BAR: usize = 26;
-const LANE: usize = 36;
-const FOOT: usize = 24;
+const MARGIN_PX: usize = 12;
+const BAR_HEIGHT_PX: usize = 26;
+const LANE_HEIGHT_PX: usize = 36;
+const FOOT_HEIGHT_PX: usize = 24;
 
 // The height of a row of labels of notes, and the length of a label.
-const NOTE_ROW: usize = 18;
+const NOTE_ROW_HEIGHT_PX: usize = 18;
 const NOTE_LABEL_CHARS_MAX: usize = 32;
 
 // More columns than this fit no page.
-const COLUMNS: usize = 130;
+const COLUMNS_MAX: usize = 130;
 
 /// A picture, and its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct Picture {
     pub beside: usize,
 }
 
-/// The picture of a verdict's core.
+/// The picture of a counterexample.
 #[must_use]
 pub fn counterexample(judged: &CheckedHistory<'_>, ground: Ground) -> Picture {
     let title = format!("{}: {}", judged.verdict.word(), text::headline(judged));
@@ -95,27 +95,27 @@ fn draw_beside(
     notes: &[Note],
     ground: Ground,
 ) -> Picture {
-    let (lanes, placed) = timeline::layout(rows, COLUMNS);
+    let (lanes, placed) = timeline::layout(rows, COLUMNS_MAX);
     let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
-    let from = MARGIN + (names + 2) * LETTER;
+    let from = MARGIN_PX + (names + 2) * LETTER_WIDTH_PX;
     let columns = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);
     let (bands, note_rows) = bands(&placed, notes, columns);
     let labels = bands.iter().map(|it| it.left / 2 + it.label.chars().count() + 1);
-    let width = from + labels.max().unwrap_or(0).max(columns) * LETTER + MARGIN;
-    let top = MARGIN + note_rows * NOTE_ROW;
-    let height = top + lanes.len() * LANE + FOOT;
+    let width = from + labels.max().unwrap_or(0).max(columns) * LETTER_WIDTH_PX + MARGIN_PX;
+    let top = MARGIN_PX + note_rows * NOTE_ROW_HEIGHT_PX;
+    let height = top + lanes.len() * LANE_HEIGHT_PX + FOOT_HEIGHT_PX;
     let mut svg = opened(title, description, width, height, ground);
     for band in &bands {
-        draw_note(&mut svg, band, from, height - FOOT, ground);
+        draw_note(&mut svg, band, from, height - FOOT_HEIGHT_PX, ground);
     }
     let ink = format!("fill=\"none\" {}", ink(ground));
     for (number, lane) in lanes.iter().enumerate() {
-        let middle = top + number * LANE + BAR / 2;
-        let right = width - MARGIN;
+        let middle = top + number * LANE_HEIGHT_PX + BAR_HEIGHT_PX / 2;
+        let right = width - MARGIN_PX;
         line(&mut svg, &format!("M{from} {middle}H{right}"), &format!("{ink} stroke-dasharray=\"1 5\""));
         if let Some(name) = lane.name {
-            let baseline = middle + FONT_SIZE / 3;
-            written(&mut svg, name, from - 2 * LETTER, baseline, "end");
+            let baseline = middle + FONT_SIZE_PX / 3;
+            written(&mut svg, name, from - 2 * LETTER_WIDTH_PX, baseline, "end");
         }
     }
     let is_beside = |it: &PlacedBar| beside.contains(&it.start);
@@ -123,14 +123,14 @@ fn draw_beside(
         let kind = if is_beside(bar) { BarKind::Beside } else { BarKind::Core };
         draw_bar(&mut svg, bar, kind, (from, top), ground);
     }
-    let foot = height - FOOT / 2;
-    let (tip, back) = (width - MARGIN, width - MARGIN - 7);
+    let foot = height - FOOT_HEIGHT_PX / 2;
+    let (tip, back) = (width - MARGIN_PX, width - MARGIN_PX - 7);
     line(
         &mut svg,
         &format!("M{from} {foot}H{tip}M{back} {}L{tip} {foot}L{back} {}", foot - 4, foot + 4),
         &ink,
     );
-    written(&mut svg, "time", from - 2 * LETTER, foot + FONT_SIZE / 3, "end");
+    written(&mut svg, "time", from - 2 * LETTER_WIDTH_PX, foot + FONT_SIZE_PX / 3, "end");
     svg.push_str("</svg>\n");
     let dotted = placed.iter().filter(|it| is_beside(it)).count();
     Picture { svg, bars: placed.len() - dotted, beside: dotted }
@@ -180,8 +180,8 @@ fn bands(placed: &[PlacedBar], notes: &[Note], columns: usize) -> (Vec<Band>, us
 
 /// A band behind the operations, or a line at a moment, with its label above them.
 fn draw_note(svg: &mut String, band: &Band, from: usize, bottom: usize, ground: Ground) {
-    let (left, right) = (from + band.left * LETTER / 2, from + band.right * LETTER / 2);
-    let top = MARGIN + band.row * NOTE_ROW;
+    let (left, right) = (from + band.left * LETTER_WIDTH_PX / 2, from + band.right * LETTER_WIDTH_PX / 2);
+    let top = MARGIN_PX + band.row * NOTE_ROW_HEIGHT_PX;
     let colour = match ground {
         Ground::Paper => "#000",
         Ground::Page => "currentColor",
@@ -202,7 +202,7 @@ fn draw_note(svg: &mut String, band: &Band, from: usize, bottom: usize, ground: 
             bottom - top
         )
     };
-    written(svg, &band.label, left + LETTER / 2, top + FONT_SIZE, "start");
+    written(svg, &band.label, left + LETTER_WIDTH_PX / 2, top + FONT_SIZE_PX, "start");
 }
 
 /// The role of a bar.
@@ -216,9 +216,9 @@ enum BarKind {
 
 /// One operation: closed on both sides, or open to the right while it is pending.
 fn draw_bar(svg: &mut String, bar: &PlacedBar, kind: BarKind, (from, top): (usize, usize), ground: Ground) {
-    let top = top + bar.lane * LANE;
-    let bottom = top + BAR;
-    let (left, right) = (from + bar.left * LETTER, from + bar.right * LETTER);
+    let top = top + bar.lane * LANE_HEIGHT_PX;
+    let bottom = top + BAR_HEIGHT_PX;
+    let (left, right) = (from + bar.left * LETTER_WIDTH_PX, from + bar.right * LETTER_WIDTH_PX);
     let paper = match ground {
         Ground::Paper => "fill=\"#fff\"",
         Ground::Page => "fill=\"none\"",
@@ -241,9 +241,10 @@ fn draw_bar(svg: &mut String, bar: &PlacedBar, kind: BarKind, (from, top): (usiz
     // Writing to a string cannot fail.
     let _infallible =
         writeln!(svg, "<path class=\"{class}\" d=\"{shape}\" {paper} {ink} stroke-width=\"1.5\"{dashes}/>");
-    let length = bar.label.chars().count() * LETTER;
-    let centre = if bar.is_pending { left + 2 * LETTER + length / 2 } else { usize::midpoint(left, right) };
-    let baseline = top + BAR / 2 + FONT_SIZE / 3;
+    let length = bar.label.chars().count() * LETTER_WIDTH_PX;
+    let centre =
+        if bar.is_pending { left + 2 * LETTER_WIDTH_PX + length / 2 } else { usize::midpoint(left, right) };
+    let baseline = top + BAR_HEIGHT_PX / 2 + FONT_SIZE_PX / 3;
     let label = escaped(&bar.label);
     let _infallible = writeln!(
         svg,
@@ -254,9 +255,9 @@ fn draw_bar(svg: &mut String, bar: &PlacedBar, kind: BarKind, (from, top): (usiz
 
 /// A picture with only a sentence.
 fn sentence(title: &str, description: &str, ground: Ground) -> String {
-    let width = 2 * MARGIN + title.chars().count() * LETTER;
-    let mut svg = opened(title, description, width, 2 * MARGIN + FONT_SIZE, ground);
-    written(&mut svg, title, MARGIN, MARGIN + FONT_SIZE, "start");
+    let width = 2 * MARGIN_PX + title.chars().count() * LETTER_WIDTH_PX;
+    let mut svg = opened(title, description, width, 2 * MARGIN_PX + FONT_SIZE_PX, ground);
+    written(&mut svg, title, MARGIN_PX, MARGIN_PX + FONT_SIZE_PX, "start");
     svg.push_str("</svg>\n");
     svg
 }
@@ -268,7 +269,7 @@ fn opened(title: &str, description: &str, width: usize, height: usize, ground: G
     };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" font-family=\"{FONT}\" font-size=\"{FONT_SIZE}\" fill=\"{fill}\">\n\
+         viewBox=\"0 0 {width} {height}\" font-family=\"{FONT}\" font-size=\"{FONT_SIZE_PX}\" fill=\"{fill}\">\n\
          <title>{}</title>\n<desc>{}</desc>\n",
         escaped(title),
         escaped(description)

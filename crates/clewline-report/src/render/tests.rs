@@ -123,9 +123,9 @@ fn ids(of: &[u32]) -> Vec<OperationId> {
     of.iter().copied().map(OperationId).collect()
 }
 
-pub(super) fn exhausted(core: &[u32], prefix: &[u32], next: u32) -> Verdict {
+pub(super) fn exhausted(counterexample: &[u32], prefix: &[u32], next: u32) -> Verdict {
     let explanation = Explanation::Exhausted { prefix: ids(prefix), next: OperationId(next) };
-    let mut violation = Violation::found(ids(core), explanation);
+    let mut violation = Violation::found(ids(counterexample), explanation);
     (violation.is_verified, violation.is_minimal) = (true, true);
     Verdict::Violated(violation)
 }
@@ -165,7 +165,7 @@ fn further_violated_parts_are_listed_with_their_lines() {
     assert!(text.contains("  4 of 9 parts are violated. The others:\n\n  line 4: "), "{text}");
     assert!(text.contains("\n  and 2 more\n"), "{text}");
     let json = json::report(&judged, WitnessShown::Not).to_string();
-    assert!(json.contains("\"violated_parts\":4,\"others\":[{\"core\":[3],\"text\":\""), "{json}");
+    assert!(json.contains("\"violated_parts\":4,\"others\":[{\"counterexample\":[3],\"text\":\""), "{json}");
     let page = html::write(&html::Page::of(&judged));
     assert!(page.contains("4 of 9 parts are violated. The others:"), "{page}");
     let one = CheckedHistory { others: &[], violated: 1, ..judged };
@@ -193,10 +193,10 @@ fn a_violation_is_drawn_and_explained() {
         "
 violated: lost.jsonl is not linearizable as a queue
 
-  These 3 operations contradict each other, and the other one does not help:
-  there is no order, each happening at one moment between its call and its
-  return, in which all their results are right. Time runs to the right, one row
-  a process:
+  These 3 operations are a counterexample, whether or not the other one took
+  effect. Each must take effect at one moment between its call and its return,
+  its linearization point. Whichever moments are chosen, some result is wrong.
+  Time runs to the right, one row a process:
 
   0: |--enq(1)--|  |--enq(2)--|
   1:                             |--deq() → 2--|
@@ -220,7 +220,8 @@ fn an_operation_that_is_impossible_by_itself_is_explained() {
         "
 violated: lost.jsonl is not linearizable as a queue
 
-  This operation cannot have happened.
+  This operation is a counterexample by itself. Wherever it takes effect, its
+  result is wrong.
 
   0: |--deq() → 5--|
 
@@ -256,8 +257,8 @@ fn a_verdict_that_holds_says_what_that_means() {
         "
 holds: lost.jsonl is linearizable as a queue
 
-  Its 4 operations can be put in one order, each happening at one moment between
-  its call and its return, in which every result is right.
+  Its 4 operations have a linearization: an order in which each takes effect at
+  one moment between its call and its return, and every result is right.
 
 checked by wg-graph in 1.2 s: 4 operations, 1 object, 1,234 configurations
 ",
@@ -267,7 +268,7 @@ checked by wg-graph in 1.2 s: 4 operations, 1 object, 1,234 configurations
 #[test]
 fn a_witness_is_written_out_when_asked_for() {
     let mut case = overtaken();
-    let name = case.values.text("q1");
+    let name = Arc::make_mut(&mut case.values).text("q1");
     case.names.objects = vec![name];
     let verdict = Verdict::Holds(Witness { order: ids(&[1, 2]) });
     let style = Style { witness: WitnessShown::Whole, ..Style::default() };
@@ -304,7 +305,8 @@ fn colour_is_for_the_verdict_alone() {
 #[test]
 fn json_names_the_counterexample_by_the_ids_of_the_file() {
     let mut case = overtaken();
-    let (name, id) = (case.values.text("q\"1"), case.values.text("x"));
+    let values = Arc::make_mut(&mut case.values);
+    let (name, id) = (values.text("q\"1"), values.text("x"));
     case.names.objects = vec![name];
     case.names.ids = Some(vec![Value::ABSENT, id]);
     check_json(
@@ -312,7 +314,7 @@ fn json_names_the_counterexample_by_the_ids_of_the_file() {
         WitnessShown::Whole,
         "{\"file\":\"lost.jsonl\",\"verdict\":\"violated\",\"cause\":\"not-linearizable\",\"operations\":4,\"objects\":1,\
          \"algorithm\":\"wg-graph\",\"elapsed_ms\":1251,\"explanation\":{\"object\":\"q\\\"1\",\
-         \"core\":[0,\"x\",2],\"text\":\"The longest order found is enq(1), enq(2). There deq() → 2 cannot \
+         \"counterexample\":[0,\"x\",2],\"text\":\"The longest order found is enq(1), enq(2). There deq() → 2 cannot \
          come next: it could only have been deq() → 1.\"}}",
     );
 }
@@ -361,8 +363,8 @@ fn an_operation_that_can_come_next_is_not_the_one_that_cannot() {
 fn of_a_large_counterexample_the_end_is_drawn() {
     let operations: Vec<Row> = (0..50).map(|it| (0, Some(it), 2 * it, Some((None, 2 * it + 1)))).collect();
     let case = case(&operations);
-    let core: Vec<u32> = (0..50).collect();
-    let written = present::text(&judged(&case, &exhausted(&core, &[], 0)), &Style::default());
+    let counterexample: Vec<u32> = (0..50).collect();
+    let written = present::text(&judged(&case, &exhausted(&counterexample, &[], 0)), &Style::default());
     // Before the sentence that ends in a colon, which leads to the drawing.
     let sentence = written.replace("\n  ", " ");
     let expected = "The 10 others of them are not drawn. Time runs to the right, one row a process:\n";

@@ -89,7 +89,7 @@ pub fn sentences(judged: &CheckedHistory<'_>, style: &Style) -> Vec<Block> {
 pub(super) fn meaning(judged: &CheckedHistory<'_>) -> String {
     match judged.verdict {
         Verdict::Holds(_) => holds_sentence(judged),
-        Verdict::Violated(violation) => contradiction(judged, violation),
+        Verdict::Violated(violation) => counterexample_sentences(judged, violation),
         Verdict::Unknown(reason) => ended_early(reason).to_owned(),
     }
 }
@@ -97,7 +97,7 @@ pub(super) fn meaning(judged: &CheckedHistory<'_>) -> String {
 fn holds_sentence(judged: &CheckedHistory<'_>) -> String {
     match judged.operations() {
         0 => "There are no operations, so there is nothing to explain.".to_owned(),
-        1 => "Its one operation is as it should be.".to_owned(),
+        1 => "The specification allows its one operation.".to_owned(),
         n => criteria::holds(judged, n),
     }
 }
@@ -128,24 +128,25 @@ fn order(judged: &CheckedHistory<'_>, order: &[OperationId]) -> Vec<String> {
     order.iter().enumerate().map(line).collect()
 }
 
-fn contradiction(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
-    let core = &violation.counterexample;
-    let object = core.first().and_then(|&it| judged.object(it));
+fn counterexample_sentences(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
+    let counterexample = &violation.counterexample;
+    let object = counterexample.first().and_then(|&it| judged.object(it));
     let name = |it| super::plain(judged.case.values(), it);
     let on = object.map_or_else(String::new, |it| format!(" on object {}", name(it)));
-    let others = judged.operations() - core.len();
-    let no_help = match others {
+    let others = judged.operations() - counterexample.len();
+    let others = match others {
         0 => String::new(),
-        1 => ", and the other one does not help".to_owned(),
-        n => format!(", and the other {} do not help", grouped(n as u64)),
+        1 => ", whether or not the other one took effect".to_owned(),
+        n => format!(", whichever of the other {} took effect", grouped(n as u64)),
     };
-    let mut meaning = match core.len() {
-        1 => format!("This operation{on} cannot have happened{no_help}."),
+    let mut meaning = match counterexample.len() {
+        1 => format!(
+            "This operation{on} is a counterexample by itself{others}. Wherever it takes effect, its result is wrong."
+        ),
         n => format!(
-            "These {} operations{on} contradict each other{no_help}: there is no order, {}, in which all their \
-             results are right.",
+            "These {} operations{on} are a counterexample{others}. {}",
             grouped(n as u64),
-            criteria::order(judged)
+            criteria::violated(judged)
         ),
     };
     if !violation.is_verified {
@@ -236,25 +237,29 @@ pub(super) struct Picture {
     pub(super) drawn: Vec<OperationId>,
     // Those of them outside of the counterexample.
     pub(super) beside: Vec<OperationId>,
-    // How many of the core are not drawn.
+    // How many of the counterexample are not drawn.
     left_out: usize,
 }
 
 /// The counterexample, and the operations that the words name in addition. Of a large
 /// counterexample with a short explanation, only the operations that it names.
 pub(super) fn picture(violation: &Violation) -> Picture {
-    const BESIDE: usize = 6;
-    const LARGE: usize = 12;
-    let core = &violation.counterexample;
+    const COMPARED_OPS_MAX: usize = 6;
+    const DRAWN_IN_FULL_OPS_MAX: usize = 12;
+    let counterexample = &violation.counterexample;
     let (named, mut beside) = (explain::named(violation), explain::beside(violation));
-    beside.truncate(if beside.len() <= BESIDE { BESIDE } else { 0 });
-    let is_short = LARGE < core.len() && !named.is_empty();
+    beside.truncate(if beside.len() <= COMPARED_OPS_MAX { COMPARED_OPS_MAX } else { 0 });
+    let is_short = DRAWN_IN_FULL_OPS_MAX < counterexample.len() && !named.is_empty();
     let mut drawn: Vec<OperationId> = if is_short {
-        named.into_iter().filter(|it| core.binary_search(it).is_ok()).take(LARGE).collect()
+        named
+            .into_iter()
+            .filter(|it| counterexample.binary_search(it).is_ok())
+            .take(DRAWN_IN_FULL_OPS_MAX)
+            .collect()
     } else {
-        core[core.len().saturating_sub(DRAWN_OPS_MAX)..].to_vec()
+        counterexample[counterexample.len().saturating_sub(DRAWN_OPS_MAX)..].to_vec()
     };
-    let left_out = core.len() - drawn.len();
+    let left_out = counterexample.len() - drawn.len();
     drawn.extend(&beside);
     drawn.sort_unstable();
     Picture { drawn, beside, left_out }

@@ -95,12 +95,12 @@ fn shown_events(
     if events.len() <= EVENTS_SHOWN_MAX {
         return (0..events.len()).collect();
     }
-    let core: HashSet<OperationId> = violation.counterexample.iter().copied().collect();
+    let counterexample: HashSet<OperationId> = violation.counterexample.iter().copied().collect();
     let span = |it: OperationId| -> Span { judged.case.spans()[it.index()] };
     let matters = |at: &usize| {
         let Event { operation, .. } = events[*at];
         let overlaps = !span(operation).precedes(span(last));
-        overlaps || core.contains(&operation) || events.len() <= *at + LAST_EVENTS_SHOWN
+        overlaps || counterexample.contains(&operation) || events.len() <= *at + LAST_EVENTS_SHOWN
     };
     let mut shown: Vec<usize> = (0..events.len()).filter(matters).collect();
     shown.drain(..shown.len().saturating_sub(EVENTS_SHOWN_MAX));

@@ -47,7 +47,7 @@ impl TextError {
 
 /// The text at byte `at` of `text`, shortened; at its end, the end of `what`.
 pub(crate) fn found(text: &str, at: usize, what: &str) -> String {
-    const LONGEST: usize = 24;
+    const FOUND_CHARS_MAX: usize = 24;
     let rest = text.get(at..).unwrap_or_default();
     let mut chars = rest.chars();
     let Some(first) = chars.next() else {
@@ -65,7 +65,7 @@ pub(crate) fn found(text: &str, at: usize, what: &str) -> String {
         if last && first != '"' {
             break;
         }
-        if length == LONGEST {
+        if length == FOUND_CHARS_MAX {
             shown.push('…');
             break;
         }
@@ -80,10 +80,10 @@ pub(crate) fn found(text: &str, at: usize, what: &str) -> String {
 
 /// The beginning of `text`, on one line.
 pub(crate) fn shown_in_one_line(text: &str) -> String {
-    const LONGEST: usize = 120;
+    const SHOWN_CHARS_MAX: usize = 120;
     let mut shown = String::new();
-    text.chars().take(LONGEST).for_each(|it| push_visibly(it, &mut shown));
-    if text.chars().nth(LONGEST).is_some() {
+    text.chars().take(SHOWN_CHARS_MAX).for_each(|it| push_visibly(it, &mut shown));
+    if text.chars().nth(SHOWN_CHARS_MAX).is_some() {
         shown.push('…');
     }
     shown

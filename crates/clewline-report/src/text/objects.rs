@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_a_line_is_told_from_a_stream() {
+    fn an_object_a_line_is_distinguished_from_a_stream() {
         let layout = |head: &str| is_object_a_line(head.as_bytes(), false);
         assert_eq!(layout("{\"a\": 1}\n"), Some(true));
         assert_eq!(layout("\u{feff} \n{\"a\": {}} \r\n{"), Some(true));

@@ -154,7 +154,7 @@ fn reason(violation: &Violation) -> String {
     match (violation.why.as_deref(), &violation.explanation) {
         (Some(Why::Rule { rule, .. }), _) | (None, Explanation::Broken { rule, .. }) => name(rule),
         (Some(Why::End(_)), _) => "End".to_owned(),
-        (None, Explanation::Exhausted { .. }) => panic!("a small core is explained"),
+        (None, Explanation::Exhausted { .. }) => panic!("a small counterexample is explained"),
     }
 }
 

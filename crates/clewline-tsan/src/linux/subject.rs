@@ -85,8 +85,8 @@ impl Subject {
         }
         let mut arguments = [0; ARGUMENTS_MAX];
         for (argument, text) in arguments.iter_mut().zip(given) {
-            let misfit = |_| CodecError(format!("`{label}`: expected a number, found `{}`", text.trim()));
-            *argument = text.trim().parse().map_err(misfit)?;
+            let unreadable = |_| CodecError(format!("`{label}`: expected a number, found `{}`", text.trim()));
+            *argument = text.trim().parse().map_err(unreadable)?;
         }
         Ok(Call { function: operation.function, arguments })
     }

@@ -3,7 +3,7 @@
 use clewline_explore::Limit;
 use clewline_testing::pick;
 
-use super::{super::*, delays, dice::draw};
+use super::{super::*, delays, random_actors::draw};
 use crate::{
     Actor, ActorId, ActorSystem, AnyActor, BadHandler, Clients, Context, FirstViolation, Harness, HistoryId,
     HistoryVerdict, Rules, Scenario, Schedule, random_systems,

@@ -6,7 +6,7 @@ use clewline_testing::pick;
 
 use super::{
     super::*,
-    dice::{draw, draw_choosing},
+    random_actors::{draw, draw_choosing},
 };
 use crate::{
     ActorSystem, Count, Delivery, Dependence, Faults, Harness, HistoryAware, HistoryId, HistoryVerdict,

@@ -6,7 +6,7 @@ use clewline_core::{Budget, Charge, Reason, RoleKind};
 use clewline_monitor::{Columns, NONE};
 
 use super::{
-    patience::Patience,
+    backtracking::Backtracking,
     side::{Side, gaps_of},
 };
 use crate::{
@@ -116,7 +116,7 @@ pub(super) struct Search<'c> {
     moves: Vec<Move>,
     // Hashes of configurations from which nothing leads to the end.
     failed: HashSet<u128>,
-    patience: Patience,
+    backtracking: Backtracking,
     longest: Longest<Move>,
     configurations: u64,
     reported: u64,
@@ -163,7 +163,7 @@ impl<'c> Search<'c> {
             frames: Vec::new(),
             moves: Vec::new(),
             failed: HashSet::new(),
-            patience: Patience::new(),
+            backtracking: Backtracking::new(),
             longest: Longest::new(),
             configurations: 0,
             reported: 0,
@@ -220,7 +220,7 @@ impl<'c> Search<'c> {
             if !self.enter(self.right(first)) && !self.retreat() {
                 return Ok(false);
             }
-            if let Some(steps) = self.patience.steps_back(self.configurations, self.trail.len()) {
+            if let Some(steps) = self.backtracking.steps_back(self.configurations, self.trail.len()) {
                 self.longest.note(&self.trail);
                 (0..steps.min(self.frames.len())).for_each(|_| self.drop_frame());
             }
@@ -247,10 +247,10 @@ impl<'c> Search<'c> {
                 (it.is_pending, it.narrowed, right(it.pop), u32::MAX - it.pushed, it.pop, it.push)
             };
             self.moves[start..].sort_unstable_by_key(key);
-            if self.patience.is_shaken() {
+            if self.backtracking.is_shaken() {
                 let is_pending = self.moves[start].is_pending;
                 let alike = self.moves[start..].iter().take_while(|it| it.is_pending == is_pending).count();
-                let other = self.patience.other(alike);
+                let other = self.backtracking.other(alike);
                 self.moves.swap(start, start + other);
             }
         }

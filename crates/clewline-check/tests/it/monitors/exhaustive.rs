@@ -46,8 +46,8 @@ fn container(kind: ObjectKind, acts: &'static [RoleKind]) -> [Experiment; 3] {
 }
 
 #[track_caller]
-fn check_every(trials: &[Experiment]) {
-    for Experiment { menu, most, most_in_hours, refused } in trials {
+fn check_every(experiments: &[Experiment]) {
+    for Experiment { menu, most, most_in_hours, refused } in experiments {
         if find(menu.kind).is_none() {
             eprintln!("{:?}: there is no monitor", menu.kind);
             continue;

@@ -47,7 +47,7 @@ pub(in crate::commands) fn run(args: &Args, shard: Shard) -> Result<Status, Fail
     for number in (0..budgets.len()).filter(|it| shard.has(*it as u64)) {
         let unit = match journal.take() {
             Some(unit) if unit["harness"] == file => unit,
-            Some(_) => return Err(journal.misfit("the calls have changed since")),
+            Some(_) => return Err(journal.mismatch("the calls have changed since")),
             None => {
                 let spent = before + begun.elapsed();
                 let mut options = options.clone();
@@ -156,10 +156,10 @@ pub(in crate::commands) fn merge(args: Args, outputs: Outputs, merged: &Merged) 
     loop {
         let (shard, unit) = merged.unit(number);
         let Some(unit) = unit else {
-            return Err(shard.misfit(&format!("fault budget {number} is missing")));
+            return Err(shard.mismatch(&format!("fault budget {number} is missing")));
         };
         if unit["harness"] != file {
-            return Err(shard.misfit("the calls have changed since"));
+            return Err(shard.mismatch("the calls have changed since"));
         }
         if unit["report"].is_object() {
             let work = if unit["work"] == "states" { "states" } else { "executions" };

@@ -111,7 +111,7 @@ pub(in crate::commands) struct Args {
     /// Stop at the first violated object or key; without this flag all of them are reported, except
     /// for input that is checked while it is read
     #[arg(long)]
-    pub(super) first: bool,
+    pub(super) stop_at_first: bool,
 
     /// Standard input is sorted by invocation time, so report a violation immediately
     ///

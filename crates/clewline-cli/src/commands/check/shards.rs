@@ -35,7 +35,7 @@ pub(in crate::commands) fn run(args: &Args, shard: Shard) -> Result<Status, Fail
             Some(unit) if unit["file"] == file => unit,
             Some(_) => {
                 let why = format!("{} has changed since it was checked", path.display());
-                return Err(journal.misfit(&why));
+                return Err(journal.mismatch(&why));
             }
             None => {
                 let unit = to_json(&file, &check_file(args, &check, path))?;
@@ -69,7 +69,7 @@ fn refuse(args: &Args) -> Result<(), Failure> {
         ("--svg", args.drawings.have_picture()),
         ("--junit, --markdown or --annotations", args.summaries.are_asked_for()),
         ("--witness", args.witness),
-        ("--first", args.first),
+        ("--stop-at-first", args.stop_at_first),
         ("--quasi", args.quasi.is_some()),
     ])
 }
@@ -103,7 +103,7 @@ pub(in crate::commands) fn merge(
                 let judged = Selection::Judged(Arc::new(found));
                 let outcome = check_file(&args, &check.parts(judged, violations_max(&args)), path);
                 if outcome.as_ref().is_ok_and(|it| it.parts().0 != parts) {
-                    return Err(merged.first().misfit(&changed(path)));
+                    return Err(merged.first().mismatch(&changed(path)));
                 }
                 outcome
             }
@@ -134,10 +134,10 @@ fn joined(args: &Args, merged: &Merged, number: usize, path: &Path) -> Result<Jo
     let mut units = Vec::new();
     for shard in &merged.shards {
         let unit = shard.units.get(number).ok_or_else(|| {
-            shard.misfit(&format!("it says nothing about {}, and is said to be finished", path.display()))
+            shard.mismatch(&format!("it says nothing about {}, and is said to be finished", path.display()))
         })?;
         if unit["file"] != file {
-            return Err(shard.misfit(&changed(path)));
+            return Err(shard.mismatch(&changed(path)));
         }
         units.push((shard, unit));
     }
@@ -152,7 +152,7 @@ fn joined(args: &Args, merged: &Merged, number: usize, path: &Path) -> Result<Jo
         if first != found {
             let (other, path) = (other.path.display(), path.display());
             let why = format!("it contradicts {other}: {path} has {found} parts, and {first} there");
-            return Err(shard.misfit(&why));
+            return Err(shard.mismatch(&why));
         }
     }
     let Some((_, parts)) = parts else {
@@ -175,7 +175,7 @@ fn joined(args: &Args, merged: &Merged, number: usize, path: &Path) -> Result<Jo
         let (judged, path) = (all.judged, path.display());
         return Err(merged
             .first()
-            .misfit(&format!("{judged} of {parts} parts of {path} were judged, by all shards together")));
+            .mismatch(&format!("{judged} of {parts} parts of {path} were judged, by all shards together")));
     }
     Ok(Joined::Parts(parts, all))
 }
@@ -207,11 +207,11 @@ fn to_json(file: &Json, outcome: &Result<Report<'static>, Error>) -> Result<Json
 
 fn number_of(shard: &ShardJournal, unit: &Json, name: &str) -> Result<usize, Failure> {
     let number = unit[name].as_u64().map(|it| it as usize);
-    number.ok_or_else(|| shard.misfit(&format!("a unit has no number `{name}`")))
+    number.ok_or_else(|| shard.mismatch(&format!("a unit has no number `{name}`")))
 }
 
 fn from_json(shard: &ShardJournal, unit: &Json) -> Result<PartsJudged, Failure> {
-    let wrong = || shard.misfit("a unit is not one of `check`");
+    let wrong = || shard.mismatch("a unit is not one of `check`");
     let mut found = PartsJudged::default();
     found.judged = number_of(shard, unit, "judged")?;
     for number in unit["violated"].as_array().ok_or_else(wrong)? {

@@ -273,7 +273,6 @@ pub(super) fn nondeterminism(text: &str) -> Result<Nondeterminism, ParseError> {
 
 /// The list of schedulers, one per line.
 pub(super) fn schedulers() -> String {
-    let width = SCHEDULERS.iter().map(|it| it.name.len()).max().unwrap_or(0);
-    let line = |it: &clewline_explore::schedulers::Entry| format!("\n  {:width$}  {}", it.name, it.about);
+    let line = |it: &clewline_explore::schedulers::Entry| format!("\n  {}: {}", it.name, it.about);
     format!("Scheduler (search strategy):{}", SCHEDULERS.iter().map(line).collect::<String>())
 }

@@ -14,7 +14,7 @@ use crate::commands::journal::milliseconds;
 pub(super) fn to_json(one: &Summary) -> Json {
     let limit = one.limit.as_ref().map(|it| match it {
         Limit::Cut(n) => json!(["cut", n]),
-        Limit::Schedules(n) => json!(["schedules", n]),
+        Limit::Executions(n) => json!(["executions", n]),
         Limit::Stopped => json!(["stopped"]),
         Limit::Budget(Reason::Time(limit)) => json!(["time", limit.as_millis() as u64]),
         other => json!(["other", other.to_string()]),
@@ -45,7 +45,7 @@ pub(super) fn from_json(json: &Json, matrix: Matrix) -> Option<Summary> {
     let n = limit[1].as_u64().unwrap_or_default();
     let limit = limit[0].as_str().map(|it| match it {
         "cut" => Limit::Cut(n),
-        "schedules" => Limit::Schedules(n),
+        "executions" => Limit::Executions(n),
         "stopped" => Limit::Stopped,
         "time" => Limit::Budget(Reason::Time(milliseconds(&limit[1]))),
         _ => Limit::Other(text(&limit[1]).unwrap_or_default()),

@@ -33,8 +33,9 @@ pub(super) fn of(args: &Args, subject: &Subject, mut options: Options) -> Result
     let only = match (args.memory_model, of_token) {
         (Some(given), Some(own)) if given != own => {
             let [given, own] = [given, own].map(MemoryModel::name);
-            let misfit = format!("the token is of an execution under {own}, but --memory-model says {given}");
-            return Err(Failure::at("--replay", misfit));
+            let mismatch =
+                format!("the token is of an execution under {own}, but --memory-model says {given}");
+            return Err(Failure::at("--replay", mismatch));
         }
         (given, own) => given.or(own),
     };

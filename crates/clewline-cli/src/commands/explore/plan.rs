@@ -2,13 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use clewline_core::{NotFound, VerdictKind};
-use clewline_explore::{
-    Bound, Limit,
-    schedulers::{self, SCHEDULERS},
-};
+use clewline_core::VerdictKind;
+use clewline_explore::{Bound, Limit, schedulers};
 use clewline_methods::{
-    line_up::{Checked, Entry, Finding, Matrix, Options, Plan, Reference, calls, scheduler, text::Summary},
+    line_up::{Checked, Entry, Finding, Matrix, Options, Plan, Reference, ThreadScheduler, calls, text::Summary},
     relaxed::{Matrices, QuasiQuery, Roles},
 };
 use clewline_report::{ReadOptions, formats, render::text::shell_word};
@@ -124,10 +121,11 @@ fn parse_calls(text: &str) -> Result<Vec<String>, Failure> {
 /// The options with which each matrix is checked.
 pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Options, Failure> {
     let mut options = Options {
-        scheduler: scheduler(&args.scheduler).ok_or_else(|| {
-            let names = SCHEDULERS.iter().map(|it| it.name);
-            Failure::at("--scheduler", NotFound::new("scheduler", &args.scheduler, names))
-        })?,
+        scheduler: args
+            .scheduler
+            .parse::<ThreadScheduler>()
+            .map_err(|it| Failure::at("--scheduler", it))?
+            .entry(),
         time: args.timeout,
         against: reference(args, subject, plan)?,
         allows_nondeterminism: args.nondeterminism == Nondeterminism::Allow,
@@ -238,7 +236,7 @@ pub(super) fn next(
         let reduced = if args.scheduler == "bounded" { " --scheduler bounded-dpor" } else { "" };
         return vec![format!("{command}{reduced}{} --memory-model rc11", bounded(None))];
     }
-    if scheduler(&args.scheduler).is_some_and(|it| !it.is_exhaustive) {
+    if !options.scheduler.is_exhaustive {
         let drawn = args.executions.unwrap_or(10_000).saturating_mul(10);
         return vec![format!("{command}{} --executions {drawn}", bounded(None))];
     }
@@ -304,7 +302,7 @@ fn beyond_limit(
         (_, Some(time)) if is_late => {
             Some(format!("{command}{steps} --timeout {}", units::show_duration(10 * time)))
         }
-        (Some(Limit::Schedules(most)), _) => {
+        (Some(Limit::Executions(most)), _) => {
             Some(format!("{command}{steps} --executions {}", most.saturating_mul(10)))
         }
         (Some(Limit::Cut(_)), _) => Some(format!("{command} --steps {}", args.steps.saturating_mul(10))),

@@ -15,7 +15,7 @@ pub(super) fn to_json(outcome: &Outcome) -> Json {
         other => json!(["refused", other.to_string()]),
     });
     json!({
-        "runs": outcome.runs,
+        "executions": outcome.executions,
         "operations": outcome.operations,
         "unknown": outcome.unknown,
         "reason": reason,
@@ -30,7 +30,7 @@ pub(super) fn to_json(outcome: &Outcome) -> Json {
 /// Adds the counts of earlier rounds, if there are any, to those of the last one.
 pub(super) fn add(outcome: &mut Outcome, before: &Json) {
     let number = |name: &str| before[name].as_u64().unwrap_or(0);
-    outcome.runs += number("runs");
+    outcome.executions += number("executions");
     outcome.operations += number("operations");
     outcome.unknown += number("unknown");
     let limit = before["reason"][1].as_u64().unwrap_or(0);

@@ -68,7 +68,7 @@ fn make(
     let limit = Limit::of(args).timeout;
     let mut done = journal.take_last().unwrap_or_default();
     loop {
-        let runs = done["runs"].as_u64().unwrap_or(0);
+        let runs = done["executions"].as_u64().unwrap_or(0);
         let left = limit.map(|it| it.saturating_sub(before).saturating_sub(begun.elapsed()));
         let is_over = numbers.end <= numbers.start + runs || left == Some(Duration::ZERO);
         if is_over || done["finding"].is_object() || is_interrupted() {
@@ -80,7 +80,7 @@ fn make(
         kept_rounds::add(&mut outcome, &done);
         let mut unit = kept_rounds::to_json(&outcome);
         if let Some(finding) = &outcome.finding {
-            unit["run"] = finding.run.into();
+            unit["execution"] = finding.execution.into();
             unit["finding"] = kept(&mut outcome);
         }
         journal.add(unit.clone())?;
@@ -105,7 +105,7 @@ pub(in crate::commands) fn merge(
     (args.drawings, args.summaries) = (outputs.drawings, outputs.summaries);
     args.format = outputs.format.unwrap_or(args.format);
     let found = merged.shards.iter().filter_map(|it| it.units.last()).filter(|it| it["finding"].is_object());
-    if let Some(first) = found.min_by_key(|it| it["run"].as_u64()) {
+    if let Some(first) = found.min_by_key(|it| it["execution"].as_u64()) {
         return kept_report::show(
             &first["finding"],
             (args.format, &args.drawings, &args.summaries),

@@ -118,10 +118,21 @@ fn cell(text: &str) -> String {
     lines.iter().map(|it| words(it)).collect::<Vec<_>>().join("<br>")
 }
 
-/// The name that begins an item of a list is code.
+/// The name that begins an item of a list, `  name: about`, is code.
 fn item(line: &str) -> String {
-    let item = line.strip_prefix("  ").and_then(|it| it.split_once(": "));
-    item.map_or_else(|| line.to_owned(), |(name, about)| format!("`{}`: {about}", name.trim()))
+    let Some(item) = line.strip_prefix("  ") else { return line.to_owned() };
+    let item = item.split_once(": ").filter(|it| !it.0.contains(char::is_whitespace));
+    let (name, about) = item.unwrap_or_else(|| panic!("an item of a help is not `name: about`: {line}"));
+    format!("`{name}`: {about}")
+}
+
+#[test]
+fn names_of_lists_in_helps_are_code() {
+    let text = reference(clewline_cli::definition().find_subcommand("explore").unwrap().clone(), "clewline");
+    for entry in clewline_explore::schedulers::SCHEDULERS.built_in() {
+        let item = format!("<br>`{}`: {}", entry.name, words(entry.about));
+        assert!(text.contains(&item), "no {item} in {text}");
+    }
 }
 
 /// The same, one paragraph after the other.
@@ -335,7 +346,10 @@ struct Builder {
 }
 
 const BUILDERS: [Builder; 4] = [
-    Builder { name: "Check", files: &["crates/clewline-methods/src/check/mod.rs"] },
+    Builder {
+        name: "Check",
+        files: &["crates/clewline-methods/src/check/builder.rs", "crates/clewline-methods/src/check/mod.rs"],
+    },
     Builder { name: "Explore", files: &["crates/clewline-methods/src/actors/builder.rs"] },
     Builder { name: "LineUp", files: &["crates/clewline-methods/src/line_up/builder.rs"] },
     Builder { name: "Stress", files: &["crates/clewline-methods/src/stress/mod.rs"] },
@@ -349,8 +363,10 @@ fn builder(name: &str) -> Result<String, String> {
         let text = fs::read_to_string(markdown::root().join(file)).unwrap();
         rows.extend(methods(&text));
     }
-    if rows.len() < 10 {
-        return Err(format!("the methods of `{name}` were not found"));
+    for method in ["`new`", "`run`", "`assert`"] {
+        if !rows.iter().any(|it| it[0] == method) {
+            return Err(format!("`{name}` has no {method}"));
+        }
     }
     Ok(table(&["method", "meaning"], rows))
 }

@@ -1,4 +1,7 @@
-/* Every atomic operation on every size, compared with the expected result, in a thread and before the first thread. */
+/*
+ * Every atomic operation on every size, compared with the expected result, in a thread and before
+ * the first thread.
+ */
 #include <stdint.h>
 #include <string.h>
 #include "test.h"

@@ -34,7 +34,7 @@ static int add(void *by) {
 
 int main(void) {
     thrd_t threads[2];
-    int by[2] = {1, 2}, answers[2];
+    int by[2] = {1, 2}, results[2];
     assert(mtx_init(&lock, mtx_plain) == thrd_success && cnd_init(&filled) == thrd_success);
     assert(tss_create(&key, close_it) == thrd_success);
     for (int i = 0; i < 2; i++)
@@ -46,8 +46,8 @@ int main(void) {
     mtx_unlock(&lock);
     thrd_yield();
     for (int i = 0; i < 2; i++)
-        assert(thrd_join(threads[i], &answers[i]) == thrd_success);
-    assert(answers[0] == -6 && answers[1] == -5);
+        assert(thrd_join(threads[i], &results[i]) == thrd_success);
+    assert(results[0] == -6 && results[1] == -5);
     assert(made == 1 && closed == 3);
     assert(count == 3);
     return 0;

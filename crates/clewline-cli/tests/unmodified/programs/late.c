@@ -1,4 +1,7 @@
-/* After a timed wait that times out, the clock is not before the deadline; the argument selects the function. */
+/*
+ * After a timed wait that times out, the clock is not before the deadline; the argument selects the
+ * function.
+ */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <linux/futex.h>

@@ -1,5 +1,8 @@
-/* Runs a litmus test, which is written as `clewline_testing::litmus` does, and appends its outcome to a
-   file: litmus 'Wx1 Ry.acq | Wy1 Rx' FILE */
+/*
+ * Runs a litmus test, which is written as `clewline_testing::litmus` does, and appends its outcome
+ * to a
+ * file: litmus 'Wx1 Ry.acq | Wy1 Rx' FILE
+ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>

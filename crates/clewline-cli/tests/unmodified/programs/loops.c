@@ -1,5 +1,8 @@
-/* One thread runs round a loop, and says when it has left it; the other looks whether it has, and then changes what the loop reads. The loop is
- * one that counts its rounds, one that looks at the bytes of a word, one that counts in memory of its own, or one that waits. */
+/*
+ * One thread runs round a loop, and says when it has left it; the other looks whether it has, and
+ * then changes what the loop reads. The loop is one that counts its rounds, one that looks at the
+ * bytes of a word, one that counts in memory of its own, or one that waits.
+ */
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,7 @@
-/* Non-atomic accesses of two threads, ordered by happens-before in different ways; the argument selects one. */
+/*
+ * Non-atomic accesses of two threads, ordered by happens-before in different ways; the argument
+ * selects one.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,7 @@
-/* A program that is compiled without Clewline: increments are lost, and with an argument it may get stuck. */
+/*
+ * A program that is compiled without Clewline: increments are lost, and with an argument it may get
+ * stuck.
+ */
 #include <pthread.h>
 
 static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, two = PTHREAD_MUTEX_INITIALIZER;

@@ -1,4 +1,7 @@
-/* A program with a main of its own. WRONG 1: two threads take the last one. 2: a deadlock. 3: it fails. 4: a thread outlives main. */
+/*
+ * A program with a main of its own. WRONG 1: two threads take the last one. 2: a deadlock. 3: it
+ * fails. 4: a thread outlives main.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
-/* A Michael-Scott queue. BUG 1: the tail is moved before the node is linked. BUG 2: the value is read after the head was moved, and the
- * old node is freed by then. */
+/*
+ * A Michael-Scott queue. BUG 1: the tail is moved before the node is linked. BUG 2: the value is
+ * read after the head was moved, and the old node is freed by then.
+ */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include "test.h"

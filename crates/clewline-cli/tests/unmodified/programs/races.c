@@ -1,4 +1,6 @@
-/* Accesses of two or three threads: the argument selects what they do. Those named `racy_…` race. */
+/*
+ * Accesses of two or three threads: the argument selects what they do. Those named `racy_…` race.
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,7 +1,8 @@
 /*
- * Copies of more than a word, which may be torn. Each kind has a write, which sets all words to one value, and a read, which
- * returns it, or -1 if the words differ. `half_written` is 1 if the first word is new and the last is old although the first
- * was read first, which no indivisible write allows; `half_read` likewise after writes of the first word and then the last.
+ * Copies of more than a word, which may be torn. Each kind has a write, which sets all words to one
+ * value, and a read, which returns it, or -1 if the words differ. `half_written` is 1 if the first
+ * word is new and the last is old although the first was read first, which no indivisible write
+ * allows; `half_read` likewise after writes of the first word and then the last.
  */
 #include <clewline.h>
 #include <string.h>
@@ -149,7 +150,10 @@ CLEWLINE_OPERATION(read_locked) {
     return seen(&it);
 }
 
-/* Three words, each written by two threads: `find_…(n)` fails if the words that it reads are the digits of n to base 3. */
+/*
+ * Three words, each written by two threads: `find_…(n)` fails if the words that it reads are the
+ * digits of n to base 3.
+ */
 struct three {
     long w[3];
 };

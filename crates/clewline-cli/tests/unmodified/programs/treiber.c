@@ -1,4 +1,7 @@
-/* A Treiber stack. BUG 1: push stores the top instead of comparing. BUG 2: pop frees its node at once. */
+/*
+ * A Treiber stack. BUG 1: push stores the top instead of comparing. BUG 2: pop frees its node at
+ * once.
+ */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include "test.h"

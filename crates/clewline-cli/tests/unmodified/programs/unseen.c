@@ -17,7 +17,7 @@ static __attribute__((noinline)) long bump_assembly(long *at) {
     return value;
 }
 
-/* Constants are not instrumented, since nobody writes them. */
+/* Constants are not instrumented, since no code writes them. */
 static __attribute__((noinline)) long read_table(long at) {
     static const long table[] = {3, 1, 4, 1, 5, 9, 2, 6};
     return table[at & 7];

@@ -119,7 +119,10 @@ static long try_count(long unused) {
     return value;
 }
 
-/* Another block in the place of the first, which an exchange takes for the same if it has the same address. */
+/*
+ * Another block in the place of the first, which an exchange takes for the same if it has the same
+ * address.
+ */
 static atomic_long begun, done;
 static long replace(long unused) {
     (void)unused;

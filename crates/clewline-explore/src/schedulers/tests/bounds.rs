@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    super::{SCHEDULERS, bounds, find, has_bound},
+    super::{SCHEDULERS, ThreadScheduler, bounds, find, find_bound},
     *,
 };
 
@@ -15,15 +15,36 @@ fn bounds_of_the_same_name_are_the_same_and_each_is_listed_once() {
     for entry in &SCHEDULERS {
         for bound in entry.bounds {
             assert!(all.contains(&bound), "{} of {}", bound.name, entry.name);
-            assert!(has_bound(bound.name));
+            assert_eq!(find_bound(bound.name), Some(*bound));
             assert!(bound.name.chars().all(|it| it.is_ascii_lowercase() || it == '-'), "{}", bound.name);
             assert!(!bound.help.is_empty() && !bound.help.contains('\n'), "{}", bound.name);
         }
     }
     for other in ["", "dept", "depths", "preemptions "] {
-        assert!(!has_bound(other), "{other}");
+        assert_eq!(find_bound(other), None, "{other}");
     }
     assert!(find("pct").is_some_and(|it| it.bounds == [pct::DEPTH]));
+}
+
+#[test]
+fn every_built_in_scheduler_is_a_constant_and_read_from_its_name() {
+    let constants = [
+        ThreadScheduler::BOUNDED,
+        ThreadScheduler::BOUNDED_DPOR,
+        ThreadScheduler::DPOR,
+        ThreadScheduler::EXHAUSTIVE,
+        ThreadScheduler::ITERATIVE,
+        ThreadScheduler::PCT,
+        ThreadScheduler::POS,
+        ThreadScheduler::RANDOM,
+    ];
+    let names: Vec<&str> = constants.iter().map(|it| it.entry().name).collect();
+    assert_eq!(names, SCHEDULERS.built_in().iter().map(|it| it.name).collect::<Vec<_>>());
+    for name in names {
+        assert_eq!(name.parse::<ThreadScheduler>().map(|it| it.entry().name), Ok(name));
+    }
+    let error = "fate".parse::<ThreadScheduler>().expect_err("no scheduler").to_string();
+    assert!(error.starts_with("no scheduler is called `fate` (there are bounded, "), "{error}");
 }
 
 #[test]
@@ -34,6 +55,8 @@ fn a_bound_is_its_default_until_it_is_set_and_lifted_only_if_it_may_be() {
         assert!(!unset.is_set(bound));
         let set = unset.with(bound, 17).with(bound, 18);
         assert_eq!((set.get(bound), set.is_set(bound)), (Some(18), true));
+        let mut lifted = set.clone();
+        assert_eq!(lifted.change(bound, None).is_ok(), bound.may_be_none);
         assert_eq!(set.with(bound, None).get(bound), None);
         assert_eq!(bound.parse("17"), Some(Some(17)));
         assert_eq!(bound.parse("none"), bound.may_be_none.then_some(None));

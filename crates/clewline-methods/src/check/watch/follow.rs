@@ -206,7 +206,7 @@ impl<'a> StreamReader<'a> {
         let call = RawCall { method: row.method, arg: row.arg };
         let object = ObjectId(row.object);
         let process = self.processes.get(row.process, &*self.follower);
-        let line = u32::try_from(row.line).unwrap_or(u32::MAX);
+        let line = row.line as u64;
         match row.kind {
             RowKind::Operation(called, returned) => {
                 if returned.is_some_and(|it| it < called) {

@@ -25,8 +25,8 @@ pub(crate) struct WindowOperation<C, R> {
     /// Its result, and when it returned.
     pub(crate) returned: Option<(R, i64)>,
     /// The lines of the call and of the return, from 1.
-    pub(crate) line: u32,
-    pub(crate) end_line: u32,
+    pub(crate) line: u64,
+    pub(crate) end_line: u64,
     /// Its id in the source.
     pub(crate) id: Value,
 }
@@ -70,7 +70,7 @@ pub(crate) struct Window<C, R> {
     open: HashMap<ProcessId, usize>,
     // Later operations are called at this moment, or after it.
     now: i64,
-    settled: StreamState,
+    state: StreamState,
     options: Options,
     // The least number of operations between two checks, and the number at which the next check is
     // due.
@@ -107,7 +107,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
             failed: Vec::new(),
             open: HashMap::new(),
             now: 0,
-            settled: StreamState::new(),
+            state: StreamState::new(),
             options,
             fewest,
             due: fewest,
@@ -123,7 +123,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
 
     /// The checkers that decided.
     pub(crate) fn deciders(&self) -> String {
-        self.settled.deciders()
+        self.state.deciders()
     }
 
     /// The budget of all judging.
@@ -132,7 +132,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// `process` calls. The moment is the next.
-    pub(crate) fn call(&mut self, process: ProcessId, object: ObjectId, call: C, line: u32, id: Value) {
+    pub(crate) fn call(&mut self, process: ProcessId, object: ObjectId, call: C, line: u64, id: Value) {
         self.open.insert(process, self.operations.len());
         let called = self.now;
         self.now += 1;
@@ -154,7 +154,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// The open operation of `process` returns.
-    pub(crate) fn ret(&mut self, process: ProcessId, ret: R, line: u32) {
+    pub(crate) fn ret(&mut self, process: ProcessId, ret: R, line: u64) {
         if let Some(at) = self.open.remove(&process) {
             self.operations[at].returned = Some((ret, self.now));
             self.operations[at].end_line = line;
@@ -163,7 +163,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// The open operation of `process` had no effect.
-    pub(crate) fn fail(&mut self, process: ProcessId, line: u32) {
+    pub(crate) fn fail(&mut self, process: ProcessId, line: u64) {
         if let Some(at) = self.open.remove(&process) {
             let operation = self.operations.remove(at);
             self.failed.push((WindowOperation { end_line: line, ..operation }, self.now));
@@ -224,7 +224,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
             let WindowOperation { process, object, called, line, id, .. } = *live;
             let returned = live.returned.as_ref().filter(|(_, at)| Moment::from(*at) < moment).cloned();
             columns.push(Timed { process, object, call: live.call.clone(), called, returned });
-            lines.push(line);
+            lines.push(u32::try_from(line).unwrap_or(u32::MAX));
             ids.push(id);
             places.push(place);
         }
@@ -233,7 +233,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         for (live, _) in self.failed.iter().filter(|(it, at)| is_open(at) && !is_open(&it.called)) {
             let WindowOperation { process, object, called, line, id, .. } = *live;
             columns.push(Timed { process, object, call: live.call.clone(), called, returned: None });
-            lines.push(line);
+            lines.push(u32::try_from(line).unwrap_or(u32::MAX));
             ids.push(id);
         }
         let history = columns.finish().map_err(|malformed| {
@@ -252,17 +252,17 @@ impl<C: Clone, R: Clone> Window<C, R> {
         self.judged = self.now;
         let snapshot = self.snapshot(moment)?;
         let places = snapshot.places.clone();
-        let (settled, options) = (&mut self.settled, &self.options);
-        let (settling, sources) = load.with(snapshot, |case| {
+        let (state, options) = (&mut self.state, &self.options);
+        let (compaction, sources) = load.with(snapshot, |case| {
             let object = |id| case.object(id);
-            let settling = match load.may_forget() {
-                true => settled.compact(case.problems(), &object, options),
-                false => without_forgetting(settled.judge(case.problems(), &object, options), case),
+            let compaction = match load.may_forget() {
+                true => state.compact(case.problems(), &object, options),
+                false => without_forgetting(state.judge(case.problems(), &object, options), case),
             };
             let source = |at| case.source(clewline_core::OperationId::from_index(at)) as u32;
-            (settling, (0..case.spans().len()).map(source).collect::<Vec<u32>>())
+            (compaction, (0..case.spans().len()).map(source).collect::<Vec<u32>>())
         })?;
-        match settling {
+        match compaction {
             Compaction::Keep(keep) => {
                 self.forget(&keep, &sources, &places);
                 Ok(None)
@@ -278,7 +278,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
 
     /// Checks the window as of `moment`.
     pub(crate) fn judge(&self, case: &dyn ErasedHistory, options: &Options) -> Judgement {
-        self.settled.judge(case.problems(), &|id| case.object(id), options)
+        self.state.judge(case.problems(), &|id| case.object(id), options)
     }
 
     fn forget(&mut self, keep: &[bool], sources: &[u32], places: &[u32]) {
@@ -300,7 +300,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         self.open.values_mut().for_each(|it| *it = moved[*it]);
         self.failed.clear();
         // A window with less than an operation or two for each part costs as much as a larger one.
-        self.due = 2 * self.operations.len() + self.fewest.max(2 * self.settled.parts());
+        self.due = 2 * self.operations.len() + self.fewest.max(2 * self.state.parts());
     }
 
     /// The first return, or failure, after which the window, which is violated at `moment`, is
@@ -335,7 +335,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// The last line with an event before `moment`.
-    pub(crate) fn last_line(&self, moment: Moment) -> u32 {
+    pub(crate) fn last_line(&self, moment: Moment) -> u64 {
         let is_before = |at: i64| Moment::from(at) < moment;
         let line = |it: &WindowOperation<C, R>, end: Option<i64>| match end {
             Some(at) if is_before(at) => it.end_line,

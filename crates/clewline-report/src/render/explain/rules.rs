@@ -442,14 +442,14 @@ impl Explained<'_> {
                 )
             }
             (Rule::FrontInTurn, 0..=5) => format!(
-                "Their order goes round in a circle: {}, {}, and {} is not known to have left before {}.",
+                "They form a precedence cycle: {}, {}, and {} is not known to have left before {}.",
                 self.before(0),
                 self.before(2),
                 self.found(0),
                 self.name(4)
             ),
             (Rule::FrontInTurn, _) => format!(
-                "Their order goes round in a circle: {}, {}, and {}.",
+                "They form a precedence cycle: {}, {}, and {}.",
                 self.before(0),
                 self.before(2),
                 self.before(4)

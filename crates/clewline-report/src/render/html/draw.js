@@ -1,5 +1,5 @@
-// The pictures. Only what can be seen is drawn: the first operation of each row that reaches into the picture is found by halving, and of operations
-// that share a pixel one is drawn.
+// The pictures. Only what can be seen is drawn: the first operation of each row that reaches into
+// the picture is found by halving, and of operations that share a pixel one is drawn.
 
 const canvas = document.getElementById("timeline");
 const overview = document.getElementById("overview");
@@ -23,7 +23,7 @@ function colour(name) {
 }
 
 function readColours() {
-  const names = ["ground", "ink", "quiet", "rule", "band", "bar", "bar-edge", "bar-ink", "core", "core-edge", "core-ink", "path", "path-ink", "note", "match", "select"];
+  const names = ["ground", "ink", "quiet", "rule", "band", "bar", "bar-edge", "bar-ink", "counterexample", "counterexample-edge", "counterexample-ink", "path", "path-ink", "note", "match", "select"];
   colours = Object.fromEntries(names.map((it) => [it, colour(it)]));
 }
 
@@ -45,7 +45,8 @@ const xOf = (col) => size.gutter + (col - view.from) * scale();
 const columnAt = (x) => view.from + (x - size.gutter) / scale();
 const yOf = (track) => HEAD + track * ROW - view.top;
 
-// Where an operation is drawn. An end lies in the middle of its column, so that who ends and who begins next to it are apart.
+// Where an operation is drawn. An end lies in the middle of its column, so that who ends and who
+// begins next to it are apart.
 function place(op) {
   const left = xOf(startColumn(layout, op) + 0.1);
   const right = isPending(op) ? Math.max(size.width + 2, left + 2) : xOf(endColumn(layout, op) + 0.9);
@@ -73,7 +74,7 @@ function draw() {
   context.clip();
   drawBands(context, HEAD);
   for (let track = from; track < to; track++) drawTrack(context, track);
-  drawCore(context);
+  drawCounterexample(context);
   drawPath(context);
   drawMarked(context, hovered, 1);
   drawMarked(context, selected, 2.5);
@@ -125,7 +126,8 @@ function drawBands(context, top) {
 // The labels of notes, as they were drawn last.
 let bandLabels = [];
 
-// Each label stands where its note begins, or at the edge, in the first row that is free there. Where none is, pointing at the note shows it.
+// Each label stands where its note begins, or at the edge, in the first row that is free there.
+// Where none is, pointing at the note shows it.
 function drawBandLabels(context) {
   bandLabels = [];
   if (!bands.length) return;
@@ -166,7 +168,8 @@ function drawTrack(context, track) {
   const insides = new Path2D();
   const found = new Path2D();
   const roomy = [];
-  // Pixels, one after the other, in which operations are too narrow to be told apart: each stands for all that begin in it.
+  // Pixels, one after the other, in which operations are too narrow to be distinguished: each
+  // stands for all that begin in it.
   let run = null;
   const endRun = () => {
     if (run) (run.isFound ? found : edges).rect(run.from, top, run.to - run.from, BAR);
@@ -177,24 +180,25 @@ function drawTrack(context, track) {
     const op = operations[at];
     const { left, right } = place(op);
     if (left > size.width) break;
-    if (right - left < SLIM && !inCore[op]) {
+    if (right - left < SLIM && !inCounterexample[op]) {
       const pixel = Math.floor(left);
       const isFound = isMatch[op] === 1;
       if (run && (run.to < pixel || run.isFound !== isFound)) endRun();
       run = run || { from: pixel, to: pixel, isFound };
       run.to = Math.max(pixel + 1, Math.floor(right));
-      // Those that begin in the same pixel are passed over; operations of the core are drawn later, and never passed over.
+      // Those that begin in the same pixel are passed over; operations of the counterexample are
+      // drawn later, and never passed over.
       const next = view.from + (pixel + 1 - size.gutter) / perColumn;
       at = firstFrom(operations, at + 1, next - 0.1);
       continue;
     }
-    if (isPending(op) && !inCore[op]) drawBar(context, op, left, right, top, "bar", 1);
-    else if (!inCore[op]) {
+    if (isPending(op) && !inCounterexample[op]) drawBar(context, op, left, right, top, "bar", 1);
+    else if (!inCounterexample[op]) {
       const [from, to] = [Math.max(left, size.gutter - 4), Math.min(right, size.width + 4)];
       edges.rect(from, top, to - from, BAR);
       (isMatch[op] ? found : insides).rect(from + 1, top + 1, to - from - 2, BAR - 2);
     }
-    if (right - left > 20 && !inCore[op]) roomy.push({ op, left, right });
+    if (right - left > 20 && !inCounterexample[op]) roomy.push({ op, left, right });
     at++;
   }
   endRun();
@@ -220,7 +224,8 @@ function firstFrom(operations, from, col) {
   return first(from, Math.min(to, operations.length), (it) => startColumn(layout, operations[it]) >= col);
 }
 
-// A closed bar; open to the right while the operation is pending. Of thousands on one picture two rectangles are drawn faster than an outline.
+// A closed bar; open to the right while the operation is pending. Of thousands on one picture two
+// rectangles are drawn faster than an outline.
 function drawBar(context, op, left, right, top, kind, thick) {
   const from = Math.max(left, size.gutter - 4);
   const to = Math.min(right, size.width + 4);
@@ -254,11 +259,12 @@ function drawLabel(context, op, left, right, top, colour) {
   if (text) context.fillText(text, from, top + BAR / 2 + 0.5);
 }
 
-// The core is drawn over everything else, wide enough to be seen. What is too narrow for its label has it beside, if there is room.
-function drawCore(context) {
+// The counterexample is drawn over everything else, wide enough to be seen. What is too narrow for
+// its label has it beside, if there is room.
+function drawCounterexample(context) {
   const boxes = new Map();
   flags = [];
-  for (const op of core) {
+  for (const op of counterexample) {
     if (layout.trackOf[op] < 0) continue;
     let { left, right, top } = place(op);
     if (top > size.height || top + BAR < HEAD) continue;
@@ -267,19 +273,20 @@ function drawCore(context) {
     if (!boxes.has(top)) boxes.set(top, []);
     boxes.get(top).push({ op, left, right });
   }
-  // Those that are too narrow for an inside are drawn at once: of hundreds, each by itself takes too long.
-  context.fillStyle = colours["core-edge"];
+  // Those that are too narrow for an inside are drawn at once: of hundreds, each by itself takes
+  // too long.
+  context.fillStyle = colours["counterexample-edge"];
   context.beginPath();
   for (const [top, row] of boxes) {
     for (const { op, left, right } of row) if (isNarrow(op, left, right)) context.rect(left, top, right - left, BAR);
   }
   context.fill();
   for (const [top, row] of boxes) {
-    row.forEach(({ op, left, right }) => isNarrow(op, left, right) || drawBar(context, op, left, right, top, "core", 2));
+    row.forEach(({ op, left, right }) => isNarrow(op, left, right) || drawBar(context, op, left, right, top, "counterexample", 2));
     let taken = -Infinity;
     row.forEach(({ op, left, right }, at) => {
       const inside = Math.min(right, size.width) - Math.max(left, size.gutter);
-      if (inside >= Math.min(label(op).length, 8) * size.letter + 10) return drawLabel(context, op, left, right, top, colours["core-ink"]);
+      if (inside >= Math.min(label(op).length, 8) * size.letter + 10) return drawLabel(context, op, left, right, top, colours["counterexample-ink"]);
       const [before, after] = room(op, left, right);
       const from = Math.max(taken, at ? row[at - 1].right : 0, before);
       const to = Math.min(after, at + 1 < row.length ? row[at + 1].left : size.width);
@@ -290,7 +297,7 @@ function drawCore(context) {
       const isRight = beside >= whole || beside >= behind;
       const text = fitting(op, Math.min(28, isRight ? beside : behind));
       // If there is no room beside it either, as much as fits.
-      if (text.length < Math.min(whole, 6)) return inside > 20 && drawLabel(context, op, left, right, top, colours["core-ink"]);
+      if (text.length < Math.min(whole, 6)) return inside > 20 && drawLabel(context, op, left, right, top, colours["counterexample-ink"]);
       const wide = text.length * size.letter + 8;
       const x = isRight ? right + 3 : left - 3 - wide;
       drawFlag(context, text, x, top, wide);
@@ -315,11 +322,11 @@ function room(op, left, right) {
 }
 
 function drawFlag(context, text, x, top, wide) {
-  context.fillStyle = colours.core;
+  context.fillStyle = colours.counterexample;
   context.globalAlpha = 0.92;
   context.fillRect(x, top + 2, wide, BAR - 4);
   context.globalAlpha = 1;
-  context.fillStyle = colours["core-ink"];
+  context.fillStyle = colours["counterexample-ink"];
   context.fillText(text, x + 4, top + BAR / 2 + 0.5);
 }
 
@@ -362,7 +369,7 @@ function drawPath(context) {
 function drawStuck(context, end, stuck) {
   const { left, top } = place(stuck);
   const [x, y] = [left + 9, top + BAR + 4];
-  context.strokeStyle = colours["core-edge"];
+  context.strokeStyle = colours["counterexample-edge"];
   context.lineWidth = 1.5;
   context.setLineDash([4, 4]);
   context.beginPath();
@@ -370,7 +377,7 @@ function drawStuck(context, end, stuck) {
   context.lineTo(x, y);
   context.stroke();
   context.setLineDash([]);
-  context.fillStyle = colours["core-edge"];
+  context.fillStyle = colours["counterexample-edge"];
   context.beginPath();
   context.arc(x, y, 8, 0, 7);
   context.fill();
@@ -389,10 +396,10 @@ function drawMarked(context, op, thick) {
 }
 
 function drawName(context, track) {
-  const { name, isCore, isBand } = layout.tracks[track];
+  const { name, hasCounterexample, isBand } = layout.tracks[track];
   context.fillStyle = isBand ? colours.band : colours.ground;
   context.fillRect(0, yOf(track), size.gutter, ROW);
-  context.fillStyle = isCore ? colours["core-edge"] : colours.ink;
+  context.fillStyle = hasCounterexample ? colours["counterexample-edge"] : colours.ink;
   context.textAlign = "right";
   context.fillText(shorten(name, Math.floor((size.gutter - 12) / size.letter)), size.gutter - 8, yOf(track) + 3 + BAR / 2);
   context.textAlign = "left";
@@ -444,7 +451,8 @@ function drawNothing(context) {
 
 let backdrop = null;
 
-// All of it, small: how much happens when, where the core is, and which part is seen above.
+// All of it, small: how much happens when, where the counterexample is, and which part is seen
+// above.
 function drawOverview() {
   const [width, height] = [overview.clientWidth, 34];
   const context = prepare(overview, width, height);
@@ -482,7 +490,7 @@ function drawBackdrop(context, width, height) {
   context.fillStyle = colours["bar-edge"];
   counts.forEach((it, x) => it && context.fillRect(x, height - 3 - (it / most) * 18, 1, (it / most) * 18));
   if (matches.length < 5000) for (const op of matches) markOn(context, op, colours.match, 2, width, height);
-  for (const op of core) markOn(context, op, colours["core-edge"], 3, width, height);
+  for (const op of counterexample) markOn(context, op, colours["counterexample-edge"], 3, width, height);
 }
 
 function markOn(context, op, colour, thick, width, height) {

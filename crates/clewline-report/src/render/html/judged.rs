@@ -23,11 +23,11 @@ impl Page {
     /// The page does not depend on durations: the same history gives the same page.
     #[must_use]
     pub fn of(judged: &CheckedHistory<'_>) -> Page {
-        let core = match judged.verdict {
+        let operations = match judged.verdict {
             Verdict::Violated(violation) => violation.counterexample.clone(),
             Verdict::Holds(_) | Verdict::Unknown(_) => Vec::new(),
         };
-        let picture = (!core.is_empty()).then(|| svg::counterexample(judged, Ground::Page));
+        let picture = (!operations.is_empty()).then(|| svg::counterexample(judged, Ground::Page));
         let word = judged.verdict.word();
         Page {
             words: words(&text::sentences(judged, &Style::default())),
@@ -37,7 +37,7 @@ impl Page {
             history: Some(columns(judged)),
             history_notes: judged.case.names().notes.clone(),
             picture,
-            counterexample: PageCounterexample::contradiction(core),
+            counterexample: PageCounterexample::found(operations),
             paths: paths(judged),
             ..Page::new(format!("{word}: {}", judged.name), word, text::headline(judged))
         }

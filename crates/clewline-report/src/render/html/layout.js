@@ -1,7 +1,8 @@
-// Where everything lies: rows of operations that do not overlap, and a column for each event that is shown.
+// Where everything lies: rows of operations that do not overlap, and a column for each event that
+// is shown.
 //
-// Columns are ranks without those of operations that are not shown, so that a key with ten operations among thousands fills the
-// picture.
+// Columns are ranks without those of operations that are not shown, so that a key with ten
+// operations among thousands fills the picture.
 
 const ROW = 38;
 const BAR = 21;
@@ -33,9 +34,10 @@ function layOut(has) {
   return { isShown, shown, columns, width, tracks, trackOf };
 }
 
-// One row a process; more where operations of one overlap, as those do that were given up while their process went on.
+// One row a process; more where operations of one overlap, as those do that were given up while
+// their process went on.
 function trackList(isShown) {
-  const rows = history_.processes.map(() => ({ lanes: [], open: [], isCore: false }));
+  const rows = history_.processes.map(() => ({ lanes: [], open: [], hasCounterexample: false }));
   for (let op = 0; op < count; op++) {
     if (!isShown[op]) continue;
     const row = rows[processOf[op]];
@@ -49,17 +51,17 @@ function trackList(isShown) {
     lane.free = endOf[op];
     // Nothing comes after what never ends.
     if (isPending(op)) row.open.splice(row.open.indexOf(lane), 1);
-    if (inCore[op]) row.isCore = true;
+    if (inCounterexample[op]) row.hasCounterexample = true;
   }
   const tracks = [];
-  rows.forEach(({ lanes, isCore }, process) =>
+  rows.forEach(({ lanes, hasCounterexample }, process) =>
     lanes.forEach((lane, at) => {
       const name = at === 0 ? history_.processes[process] : "";
-      tracks.push({ process, name, isCore, operations: Int32Array.from(lane.operations) });
+      tracks.push({ process, name, hasCounterexample, operations: Int32Array.from(lane.operations) });
     }),
   );
-  // If they cannot all be seen, those of the core come first.
-  if (tracks.length > 14) tracks.sort((one, other) => other.isCore - one.isCore);
+  // If they cannot all be seen, those of the counterexample come first.
+  if (tracks.length > 14) tracks.sort((one, other) => other.hasCounterexample - one.hasCounterexample);
   // Every other process stands on a band.
   let isBand = true;
   tracks.forEach((track) => {
@@ -74,8 +76,8 @@ const columnBefore = (layout, events) => layout.columns[Math.min(events, lastRan
 const startColumn = (layout, op) => layout.columns[startOf[op]];
 const endColumn = (layout, op) => (isPending(op) ? Infinity : layout.columns[endOf[op]]);
 
-// A moment in each operation of a path, so that they happen in its order: each right after the latest call up to it, and so before
-// any return that comes later.
+// A moment in each operation of a path, so that they happen in its order: each right after the
+// latest call up to it, and so before any return that comes later.
 function pathPoints(layout, path) {
   const operations = path.order.filter((op) => layout.isShown[op]);
   const at = new Float64Array(operations.length);

@@ -1,4 +1,4 @@
-// Looking around: what is seen, what is selected, and what the page tells about it.
+// Looking around: what is seen, what is selected, and what the page says about it.
 
 let isDue = false;
 let drawn = 0;
@@ -18,7 +18,8 @@ function redraw() {
 function look(from, to) {
   const most = layout.width * 1.04 + 1;
   const wide = Math.min(Math.max(to - from, 3), Math.max(most, 6));
-  // An end may come into the middle, to be looked at closely; but a view of everything shows all of it.
+  // An end may come into the middle, to be looked at closely; but a view of everything shows all of
+  // it.
   const beyond = Math.min(wide / 2, Math.max(most - wide, (wide - layout.width) / 2));
   const left = Math.min(Math.max((from + to - wide) / 2, -beyond), layout.width - wide + beyond);
   view.from = left;
@@ -57,11 +58,12 @@ function fit(operations) {
 
 const fitAll = () => look(-0.02 * layout.width, layout.width * 1.02);
 
-// At first: everything, if that is little; the core; or, without one, everything if that can be read, and otherwise the beginning.
+// At first: everything, if that is little; the counterexample; or, without one, everything if that
+// can be read, and otherwise the beginning.
 function fitAtFirst() {
   const readable = (size.width - size.gutter) / 14;
   if (layout.width <= readable / 3) return fitAll();
-  if (core.some((op) => layout.trackOf[op] >= 0)) return fit(core);
+  if (counterexample.some((op) => layout.trackOf[op] >= 0)) return fit(counterexample);
   if (layout.width <= readable) fitAll();
   else look(-0.5, readable);
 }
@@ -85,28 +87,28 @@ function reveal(op) {
 function select(op) {
   selected = op;
   if (op >= 0) reveal(op);
-  tell();
+  showDetails();
   redraw();
   rememberSoon();
 }
 
 // What is known of an operation, in sentences.
 function facts(op) {
-  const told = [`${page.rest.caller} ${processName(op)}, called as event ${grouped(startOf[op] + 1)}, ${isPending(op) ? "and not returned: whether and when it took effect is unknown" : `returned as event ${grouped(endOf[op] + 1)}`}`];
-  if (times(op)) told.push(`by the clock of the file: ${times(op)}`);
+  const lines = [`${page.rest.caller} ${processName(op)}, called as event ${grouped(startOf[op] + 1)}, ${isPending(op) ? "and not returned: whether and when it took effect is unknown" : `returned as event ${grouped(endOf[op] + 1)}`}`];
+  if (times(op)) lines.push(`by the clock of the file: ${times(op)}`);
   const where = [];
   if (history_.objects[objectOf[op]]) where.push(`object ${history_.objects[objectOf[op]]}`);
   if (history_.parts[partOf[op]]) where.push(`key ${history_.parts[partOf[op]]}`);
   if (lineOf[op]) where.push(`line ${grouped(lineOf[op])} of the file`);
   if (history_.texts[idOf[op]]) where.push(`id ${history_.texts[idOf[op]]}`);
-  if (where.length) told.push(where.join(", "));
-  if (inCore[op]) told.push(page.rest.each);
+  if (where.length) lines.push(where.join(", "));
+  if (inCounterexample[op]) lines.push(page.rest.each);
   if (points) {
     const number = points.numbers.get(op);
-    if (number) told.push(`number ${grouped(number)} of the order that is drawn${states(op)}`);
-    else if (points.stuck === op) told.push(`it cannot come next in the order that is drawn${states(op)}`);
+    if (number) lines.push(`number ${grouped(number)} of the order that is drawn${states(op)}`);
+    else if (points.stuck === op) lines.push(`it cannot come next in the order that is drawn${states(op)}`);
   }
-  return told.concat(notes.get(op) || []);
+  return lines.concat(notes.get(op) || []);
 }
 
 // What the operation does there to the state: `; the state before it is [1, 2], after it [2]`.
@@ -140,14 +142,14 @@ function markLinks() {
   for (const link of document.querySelectorAll(`a[href="#op=${selected}"]`)) link.classList.add("chosen");
 }
 
-function tell() {
+function showDetails() {
   const details = document.getElementById("details");
   markLinks();
   details.replaceChildren();
   if (selected < 0) return;
-  details.className = inCore[selected] ? "core" : "";
+  details.className = inCounterexample[selected] ? "counterexample" : "";
   const list = document.createElement("ul");
-  for (const told of facts(selected)) list.append(element("li", told));
+  for (const line of facts(selected)) list.append(element("li", line));
   const others = overlaps(selected);
   list.append(element("li", others ? `overlaps ${grouped(others)} other${others === 1 ? "" : "s"}: they may have happened before or after it` : "overlaps no other"));
   details.append(element("b", label(selected), "label"), list);
@@ -182,12 +184,13 @@ function tip(op, x, y) {
   box.style.top = (isCut ? y - box.offsetHeight - 10 : y + 20) + "px";
 }
 
-// The operation at a point of the picture; those of the core are wider than they are, to be hit.
+// The operation at a point of the picture; those of the counterexample are wider than they are, to
+// be hit.
 function operationAt(x, y) {
   if (x < size.gutter || y < HEAD) return -1;
   const track = Math.floor((y - HEAD + view.top) / ROW);
   if (track < 0 || track >= layout.tracks.length) return -1;
-  for (const op of core) {
+  for (const op of counterexample) {
     if (layout.trackOf[op] !== track) continue;
     const { left, right } = place(op);
     if (x >= left - 4 && x <= Math.max(right, left + 6) + 4) return op;
@@ -223,18 +226,18 @@ function jump(isToEnd) {
   if (track) select(track.operations[isToEnd ? track.operations.length - 1 : 0]);
 }
 
-// Where the keyboard begins: with the core, or with what is seen first.
+// Where the keyboard begins: with the counterexample, or with what is seen first.
 function startingPoint() {
-  const ofCore = core.find((op) => layout.trackOf[op] >= 0);
-  if (ofCore !== undefined) return ofCore;
+  const drawn = counterexample.find((op) => layout.trackOf[op] >= 0);
+  if (drawn !== undefined) return drawn;
   const at = first(0, count, (op) => layout.columns[startOf[op]] >= view.from);
   for (let op = at; op < count; op++) if (layout.isShown[op]) return op;
   return -1;
 }
 
-// Along the order that is drawn, or through the core.
+// Along the order that is drawn, or through the counterexample.
 function follow(by) {
-  const order = points && points.operations.length ? points.operations : core.filter((op) => layout.trackOf[op] >= 0);
+  const order = points && points.operations.length ? points.operations : counterexample.filter((op) => layout.trackOf[op] >= 0);
   if (!order.length) return;
   const at = order.indexOf(selected);
   select(order[at < 0 ? (by > 0 ? 0 : order.length - 1) : Math.min(Math.max(at + by, 0), order.length - 1)]);

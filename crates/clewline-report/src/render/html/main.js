@@ -20,7 +20,7 @@ const pathNumber = () => Number(byId("path").value);
 function draftPath() {
   const path = paths[pathNumber()];
   points = path ? pathPoints(layout, path) : null;
-  byId("told").textContent = path ? path.told : "";
+  byId("path-text").textContent = path ? path.text : "";
   redraw();
 }
 
@@ -109,7 +109,7 @@ const KEYS = {
   "=": () => zoom(1 / 1.5),
   "-": () => zoom(1.5),
   0: () => fitAll(),
-  c: () => fit(core),
+  c: () => fit(counterexample),
   n: () => follow(1),
   p: () => follow(-1),
   Escape: () => select(-1),
@@ -220,8 +220,8 @@ function listenToButtons() {
   byId("zoom-in").onclick = () => zoom(1 / 1.5);
   byId("zoom-out").onclick = () => zoom(1.5);
   byId("fit-all").onclick = fitAll;
-  byId("fit-core").onclick = () => fit(core);
-  byId("fit-core").hidden = !core.length;
+  byId("fit-counterexample").onclick = () => fit(counterexample);
+  byId("fit-counterexample").hidden = !counterexample.length;
   byId("help-open").onclick = () => byId("help").showModal();
   byId("theme").onclick = () => {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";
@@ -231,11 +231,11 @@ function listenToButtons() {
   byId("show").onchange = () => {
     choose(shows[Number(byId("show").value)].key);
     fitAtFirst();
-    tell();
+    showDetails();
   };
   byId("path").onchange = () => {
     draftPath();
-    tell();
+    showDetails();
     if (points && points.stuck !== null) reveal(points.stuck);
   };
 }
@@ -254,8 +254,8 @@ function fill() {
     entry.append(element("i", mark, kind), text);
     byId("legend").append(entry);
   };
-  if (core.length < count) legend("", "", "an operation");
-  if (core.length) legend("core", "", page.rest.each);
+  if (counterexample.length < count) legend("", "", "an operation");
+  if (counterexample.length) legend("counterexample", "", page.rest.each);
   if (endOf.includes(NEVER)) legend("pending", "", "not returned");
   if (bands.length) legend("note", "", "a note on the history");
   if (paths.length) legend("path", "1", "the order that is drawn; seen when zoomed in");
@@ -297,9 +297,10 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
 window.clewline = {
   state: () => ({ from: view.from, to: view.to, top: view.top, selected, hovered, shown: layout.shown, show: shownKey, matches: matches.length, drawn, dark: isDark() }),
   place: (op) => (layout.trackOf[op] < 0 ? null : { ...place(op), x: size.gutter, width: size.width, bottom: size.height, y: HEAD }),
-  // The order that is drawn: operations, and the columns of their numbers, of their calls and of their returns.
+  // The order that is drawn: operations, and the columns of their numbers, of their calls and of
+  // their returns.
   order: () => (points ? points.operations.map((op, at) => [op, points.at[at], startColumn(layout, op), isPending(op) ? NEVER : endColumn(layout, op)]) : []),
-  // Labels beside the bars of the core, and where the bars of a row are.
+  // Labels beside the bars of the counterexample, and where the bars of a row are.
   flags: () => flags,
   // Labels of notes, and where a note is drawn.
   bands: () => bandLabels.map((it) => ({ ...it, text: it.band.text })),

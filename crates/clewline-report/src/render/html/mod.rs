@@ -61,7 +61,7 @@ pub struct Page {
     pub history: Option<Columns>,
     /// The operations that the page is about.
     pub counterexample: PageCounterexample,
-    /// The core, drawn.
+    /// The counterexample, drawn.
     pub picture: Option<Picture>,
     /// Orders of operations: a witness, or dead ends. The first is drawn initially.
     pub paths: Vec<ShownOrder>,
@@ -75,29 +75,29 @@ pub struct Page {
     pub messages: Option<SequenceDiagram>,
 }
 
-/// The operations that a page is about: those that contradict each other, or that block. Empty if
-/// there are none.
+/// The operations that a page is about: a counterexample, or those that block. Empty if there are
+/// none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageCounterexample {
     /// The operations, in call order.
     pub operations: Vec<OperationId>,
-    /// Their description: `The 3 operations that contradict each other`.
+    /// Their description: `The counterexample: 3 operations`.
     pub title: String,
-    /// The note on each: `one of the 3 operations that contradict each other`.
+    /// The note on each: `one of the 3 operations of the counterexample`.
     pub each: String,
 }
 
 impl PageCounterexample {
-    /// Operations that contradict each other, in call order.
+    /// The operations of a counterexample, in call order.
     #[must_use]
-    pub fn contradiction(operations: Vec<OperationId>) -> PageCounterexample {
+    pub fn found(operations: Vec<OperationId>) -> PageCounterexample {
         let (title, each) = match operations.len() {
             0 => (String::new(), String::new()),
-            1 => ("The operation that cannot have happened".to_owned(), "it cannot have happened".to_owned()),
-            n => {
-                let all = format!("{n} operations that contradict each other");
-                (format!("The {all}"), format!("one of the {all}"))
-            }
+            1 => ("The counterexample: one operation".to_owned(), "the counterexample".to_owned()),
+            n => (
+                format!("The counterexample: {n} operations"),
+                format!("one of the {n} operations of the counterexample"),
+            ),
         };
         PageCounterexample { operations, title, each }
     }
@@ -188,7 +188,7 @@ fn filled(page: &Page, mark: &str) -> String {
         "next" => next(&page.next),
         "facts" => facts(&page.facts),
         "checked" => escaped(&page.checked),
-        "core" => core(page),
+        "counterexample" => counterexample(page),
         // The shown outcome comes before the others.
         "all" if page.history.is_none() => summary(page),
         "others" if page.history.is_some() => summary(page),
@@ -278,7 +278,7 @@ fn facts(facts: &[(String, String)]) -> String {
 }
 
 /// The counterexample as a picture and as a table, which screen readers can read.
-fn core(page: &Page) -> String {
+fn counterexample(page: &Page) -> String {
     let (Some(history), false) = (&page.history, page.counterexample.operations.is_empty()) else {
         return String::new();
     };
@@ -287,7 +287,7 @@ fn core(page: &Page) -> String {
     let is_alone = drawn <= page.counterexample.operations.len();
     let kind = if is_alone { "" } else { " class=\"others\"" };
     let mut html = format!(
-        "<section id=\"core\"{kind} aria-labelledby=\"core-title\">\n<h2 id=\"core-title\">{}</h2>\n<div class=\"sides\">\n\
+        "<section id=\"counterexample\"{kind} aria-labelledby=\"counterexample-title\">\n<h2 id=\"counterexample-title\">{}</h2>\n<div class=\"sides\">\n\
          <div class=\"drawn\">\n<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Picture of these operations\">\n{}</div>\n{}</div>\n\
          <details{}>\n<summary>As a table</summary>\n<div class=\"wide\">\n<table>\n\
          <thead><tr><th>{}</th><th>call</th><th>result</th><th>called</th><th>returned</th>{}</tr></thead>\n<tbody>\n",
@@ -346,7 +346,7 @@ fn data(page: &Page) -> String {
     let notes: Vec<_> = page.notes.iter().map(|(operation, note)| json!([operation.0, note])).collect();
     let rest = json!({
         "caller": page.caller,
-        "core": page.counterexample.operations.iter().map(|it| it.0).collect::<Vec<u32>>(),
+        "counterexample": page.counterexample.operations.iter().map(|it| it.0).collect::<Vec<u32>>(),
         "each": page.counterexample.each,
         "paths": page.paths.iter().map(ShownOrder::json).collect::<Vec<_>>(),
         "notes": notes,

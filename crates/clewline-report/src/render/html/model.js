@@ -1,4 +1,5 @@
-// The operations, from the columns in the page. Ranks number the events: each call and each return has one of its own.
+// The operations, from the columns in the page. Ranks number the events: each call and each return
+// has one of its own.
 
 const page = JSON.parse(document.getElementById("data").textContent);
 const history_ = page.history;
@@ -27,16 +28,17 @@ for (let op = 0; op < count; op++) {
   lastRank = Math.max(lastRank, startOf[op], endOf[op] === NEVER ? 0 : endOf[op]);
 }
 
-const core = page.rest.core;
-const inCore = new Uint8Array(count);
-for (const op of core) inCore[op] = 1;
+const counterexample = page.rest.counterexample;
+const inCounterexample = new Uint8Array(count);
+for (const op of counterexample) inCounterexample[op] = 1;
 const paths = page.rest.paths;
 // By path and operation: the states before and after it.
 const around = paths.map((path) => new Map(path.around.map(([op, before, after]) => [op, [path.states[before], path.states[after]]])));
-// Notes on the history: a text, and how many events come before its beginning and before its end; null if it does not end.
+// Notes on the history: a text, and how many events come before its beginning and before its end;
+// null if it does not end.
 const bands = page.rest.bands.map(([text, from, until]) => ({ text, from, until: until === null ? lastRank + 1 : until, isOpen: until === null, isMoment: from === until }));
 const notes = new Map();
-for (const [op, told] of page.rest.notes) notes.set(op, [...(notes.get(op) || []), told]);
+for (const [op, note] of page.rest.notes) notes.set(op, [...(notes.get(op) || []), note]);
 
 const isPending = (op) => endOf[op] === NEVER;
 const calledAt = Float64Array.from(history_.called);
@@ -81,17 +83,17 @@ function fitting(op, most) {
 // What there is to choose from: everything, the counterexample, each object, each key.
 function choices() {
   const all = [{ key: "all", name: "everything", has: () => true }];
-  if (core.length && core.length < count) all.push({ key: "core", name: "the counterexample only", has: (op) => inCore[op] === 1 });
+  if (counterexample.length && counterexample.length < count) all.push({ key: "counterexample", name: "the counterexample only", has: (op) => inCounterexample[op] === 1 });
   const named = (kind, names, of) => {
     if (names.length < 2) return;
     const sizes = new Int32Array(names.length);
     for (let op = 0; op < count; op++) sizes[of[op]]++;
-    const isOfCore = new Uint8Array(names.length);
-    for (const op of core) isOfCore[of[op]] = 1;
-    const order = [...names.keys()].sort((a, b) => isOfCore[b] - isOfCore[a] || sizes[b] - sizes[a] || a - b);
+    const isOfCounterexample = new Uint8Array(names.length);
+    for (const op of counterexample) isOfCounterexample[of[op]] = 1;
+    const order = [...names.keys()].sort((a, b) => isOfCounterexample[b] - isOfCounterexample[a] || sizes[b] - sizes[a] || a - b);
     for (const at of order.slice(0, 300)) {
-      const told = `${kind} ${shorten(names[at] || "without a name", 40)} (${grouped(sizes[at])})`;
-      all.push({ key: `${kind}:${names[at]}`, name: told, has: (op) => of[op] === at });
+      const name = `${kind} ${shorten(names[at] || "without a name", 40)} (${grouped(sizes[at])})`;
+      all.push({ key: `${kind}:${names[at]}`, name, has: (op) => of[op] === at });
     }
     if (order.length > 300) all.push({ key: "", name: `… and ${grouped(order.length - 300)} more: search for them`, has: null });
   };

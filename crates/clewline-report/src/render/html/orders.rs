@@ -82,7 +82,7 @@ impl ShownOrder {
             "title": self.title,
             "order": self.order.iter().map(|it| it.0).collect::<Vec<u32>>(),
             "stuck": self.stuck.map(|it| it.0),
-            "told": self.description,
+            "text": self.description,
             "states": texts.values(),
             "around": around,
         })

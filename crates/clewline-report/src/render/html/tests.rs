@@ -78,7 +78,7 @@ fn the_verdict_comes_first_then_the_evidence_then_what_to_do() {
     let mut places = Vec::new();
     for part in [
         "<strong class=\"word\">violated</strong>: lost.jsonl is not linearizable as a queue",
-        "These 3 operations contradict each other",
+        "These 3 operations are a counterexample",
         "<p>The longest order found is enq(1), enq(2).",
         "In lost.jsonl: lines 1, 2, 3.",
         "Next: <code>clewline check lost.jsonl</code>",
@@ -110,7 +110,7 @@ fn the_longest_order_and_the_possible_results_are_on_the_page() {
     assert_eq!(data["rest"]["paths"][0]["order"], serde_json::json!([0, 1]));
     assert_eq!(data["rest"]["paths"][0]["stuck"], 2);
     let sentence = "The state is then [1, 2], and deq() → 2 could only have been deq() → 1.";
-    assert_eq!(data["rest"]["paths"][0]["told"], sentence);
+    assert_eq!(data["rest"]["paths"][0]["text"], sentence);
     assert_eq!(data["rest"]["paths"][0]["states"], serde_json::json!(["[]", "[1]", "[1, 2]", ""]));
     assert_eq!(data["rest"]["paths"][0]["around"], serde_json::json!([[0, 0, 1], [1, 1, 2], [2, 2, 3]]));
 }
@@ -193,7 +193,7 @@ fn nothing_recorded_becomes_markup_or_script() {
     page.counterexample = PageCounterexample {
         title: evil.to_owned(),
         each: evil.to_owned(),
-        ..PageCounterexample::contradiction(vec![OperationId(0)])
+        ..PageCounterexample::found(vec![OperationId(0)])
     };
     page.facts = vec![("seed".to_owned(), evil.to_owned())];
     page.title = evil.to_owned();
@@ -445,8 +445,8 @@ fn one_operation_is_not_them() {
 fn a_picture_that_leaves_operations_out_says_so() {
     let enq = |at: i64| (0, Some(at), 2 * at, Some((None, 2 * at + 1)));
     let case = case(&(0..14).map(enq).collect::<Vec<_>>());
-    let core: Vec<u32> = (0..14).collect();
-    let Verdict::Violated(found) = exhausted(&core, &[], 13) else { panic!("it is violated") };
+    let counterexample: Vec<u32> = (0..14).collect();
+    let Verdict::Violated(found) = exhausted(&counterexample, &[], 13) else { panic!("it is violated") };
     let why = Why::Rule { rule: Rule::FirstInFirstOut, operations: vec![OperationId(0)], end: None };
     let violation = because(found.clone(), why);
     let page = write(&Page::of(&judged(&case, &violation)));
@@ -514,7 +514,7 @@ fn in_a_picture_a_pending_operation_is_open_to_the_right() {
 }
 
 #[test]
-fn without_a_core_a_small_history_is_drawn_and_a_large_one_named() {
+fn without_a_counterexample_a_small_history_is_drawn_and_a_large_one_named() {
     let operation = |at: i64| (0, Some(at), 2 * at, Some((None, 2 * at + 1)));
     let draw = |count: i64| {
         let case = case(&(0..count).map(operation).collect::<Vec<_>>());
@@ -638,11 +638,11 @@ fn colours(name: &str) -> [String; 2] {
 #[test]
 fn colours_have_enough_contrast_in_both_schemes() {
     const TEXTS: [(&str, &[&str]); 11] = [
-        ("ink", &["ground", "band", "field", "core"]),
+        ("ink", &["ground", "band", "field", "counterexample"]),
         ("quiet", &["ground", "band", "field"]),
         ("bar-ink", &["bar", "match"]),
-        ("core-ink", &["core", "match"]),
-        ("core-edge", &["ground", "band"]),
+        ("counterexample-ink", &["counterexample", "match"]),
+        ("counterexample-edge", &["ground", "band"]),
         ("path", &["ground", "band"]),
         ("path-ink", &["path"]),
         ("note", &["ground", "band"]),
@@ -650,8 +650,11 @@ fn colours_have_enough_contrast_in_both_schemes() {
         ("good", &["ground"]),
         ("open", &["ground"]),
     ];
-    const EDGES: [(&str, &[&str]); 3] =
-        [("bar-edge", &["ground", "band"]), ("core-edge", &["core"]), ("select", &["ground", "bar", "core"])];
+    const EDGES: [(&str, &[&str]); 3] = [
+        ("bar-edge", &["ground", "band"]),
+        ("counterexample-edge", &["counterexample"]),
+        ("select", &["ground", "bar", "counterexample"]),
+    ];
     for (least, pairs) in [(4.5, &TEXTS[..]), (3.0, &EDGES[..])] {
         for (name, grounds) in pairs {
             for ground in *grounds {

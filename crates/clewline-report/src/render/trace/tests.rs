@@ -9,9 +9,15 @@ use super::{
 };
 
 #[track_caller]
-fn check_trace(rows: &[tests::Row], core: &[u32], breaking: &FailurePoint, width: usize, expected: &str) {
+fn check_trace(
+    rows: &[tests::Row],
+    counterexample: &[u32],
+    breaking: &FailurePoint,
+    width: usize,
+    expected: &str,
+) {
     let case = tests::case(rows);
-    let verdict = tests::exhausted(core, &[], breaking.operation.0);
+    let verdict = tests::exhausted(counterexample, &[], breaking.operation.0);
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
     let written = wrap(&trace(&tests::judged(&case, &verdict), violation, breaking, width), width);
     assert_eq!(written, expected.trim_start_matches('\n'), "written:\n{written}");

@@ -1,5 +1,7 @@
-/* Dekker's entry protocol: each of two threads shows its flag, and enters if it does not see the other.
-   The result is whether none is there that must not be. */
+/*
+ * Dekker's entry protocol: each of two threads shows its flag, and enters if it does not see the
+ * other. The result is whether none is there that must not be.
+ */
 #include "orders.h"
 
 static atomic_int flags[2];

@@ -1,4 +1,7 @@
-/* Structures whose orderings can be weakened one by one: -DWEAKENED=N weakens the one with that number. */
+/*
+ * Structures whose orderings can be weakened one by one: -DWEAKENED=N weakens the one with that
+ * number.
+ */
 #include <clewline.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -3,12 +3,12 @@
 use clewline_core::Random;
 
 // How many configurations are visited without progress before steps are taken back.
-const PATIENCE: u64 = 1_000;
+const STALLED_CONFIGURATIONS_MAX: u64 = 1_000;
 
 /// When to give up a part of the search, to come back to it in another order. Only configurations
-/// that were searched to the end are remembered, so nothing is missed; and each time there is more
-/// patience, so that it ends.
-pub(super) struct Patience {
+/// that were searched to the end are remembered, so nothing is missed; and the limit grows each
+/// time, so that it ends.
+pub(super) struct Backtracking {
     // The most moves so far, and the number of configurations then or when steps were last taken
     // back.
     most: usize,
@@ -18,9 +18,15 @@ pub(super) struct Patience {
     random: Random,
 }
 
-impl Patience {
-    pub(super) fn new() -> Patience {
-        Patience { most: 0, since: 0, limit: PATIENCE, steps: 0, random: Random::new(1) }
+impl Backtracking {
+    pub(super) fn new() -> Backtracking {
+        Backtracking {
+            most: 0,
+            since: 0,
+            limit: STALLED_CONFIGURATIONS_MAX,
+            steps: 0,
+            random: Random::new(1),
+        }
     }
 
     /// How many moves to take back after `configurations`, if `moves` are made.

@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct DiceMessage {
+pub(super) struct RandomMessage {
     // The client, from 0, whose request caused the message.
     client: u32,
     // The content; a message to a client returns this.
@@ -21,7 +21,7 @@ pub(super) struct DiceMessage {
 
 /// The random parameters of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct DiceConfig {
+pub(super) struct RandomConfig {
     seed: u64,
     actors: u32,
     clients: u32,
@@ -33,14 +33,14 @@ pub(super) struct DiceConfig {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct DiceActor {
-    table: DiceConfig,
+struct RandomActor {
+    table: RandomConfig,
     // One part for each key.
     parts: [u8; 2],
 }
 
-impl DiceActor {
-    fn roll(&self, salt: u64, me: ActorId, said: &DiceMessage, part: usize) -> Random {
+impl RandomActor {
+    fn roll(&self, salt: u64, me: ActorId, said: &RandomMessage, part: usize) -> Random {
         let mut seed = self.table.seed ^ salt << 56;
         for it in [me.index(), u32::from(said.value), u32::from(said.fuel), u32::from(self.parts[part])] {
             seed = seed.wrapping_mul(0x100_0000_01b3).wrapping_add(u64::from(it) + 1);
@@ -48,7 +48,7 @@ impl DiceActor {
         Random::new(seed)
     }
 
-    fn react(&mut self, said: &DiceMessage, salt: u64, context: &mut Context<DiceMessage>) {
+    fn react(&mut self, said: &RandomMessage, salt: u64, context: &mut Context<RandomMessage>) {
         let part = usize::from(said.key);
         let mut random = self.roll(salt, context.me(), said, part);
         if self.table.has_choices && random.below(4) == 0 && context.choose(2) == 1 {
@@ -58,47 +58,49 @@ impl DiceActor {
             self.parts[part] = if random.below(3) == 0 { random.below(3) as u8 } else { said.value };
         }
         if said.fuel == 0 {
-            context.send(ActorId::client(said.client), DiceMessage { value: self.parts[part], ..*said });
+            context.send(ActorId::client(said.client), RandomMessage { value: self.parts[part], ..*said });
             return;
         }
-        let less = DiceMessage { fuel: said.fuel - 1, ..*said };
+        let less = RandomMessage { fuel: said.fuel - 1, ..*said };
         match random.below(8) {
-            0 => context.send(ActorId::client(said.client), DiceMessage { value: self.parts[part], ..less }),
+            0 => {
+                context.send(ActorId::client(said.client), RandomMessage { value: self.parts[part], ..less })
+            }
             1 if self.table.has_timers => context.set_timer(less),
-            2 if self.table.has_timers => context.cancel_timer(DiceMessage { value: 1, ..less }),
+            2 if self.table.has_timers => context.cancel_timer(RandomMessage { value: 1, ..less }),
             // Another client receives a response to no request of its own.
             3 => {
                 let client = random.below(self.table.clients as usize) as u32;
-                context.send(ActorId::client(client), DiceMessage { value: self.parts[part], ..less });
+                context.send(ActorId::client(client), RandomMessage { value: self.parts[part], ..less });
             }
             _ => (),
         }
         for _ in 0..=random.below(2) {
             let to = ActorId::new(random.below(self.table.actors as usize) as u32);
             let key = if self.table.has_keys { random.below(2) as u8 } else { 0 };
-            context.send(to, DiceMessage { key, ..less });
+            context.send(to, RandomMessage { key, ..less });
         }
     }
 }
 
-impl Actor for DiceActor {
-    type Message = DiceMessage;
+impl Actor for RandomActor {
+    type Message = RandomMessage;
 
-    fn on_start(&mut self, context: &mut Context<DiceMessage>) {
+    fn on_start(&mut self, context: &mut Context<RandomMessage>) {
         if self.table.has_timers && context.me().index() == 0 {
-            context.set_timer(DiceMessage { client: 0, value: 1, fuel: 0, key: 0 });
+            context.set_timer(RandomMessage { client: 0, value: 1, fuel: 0, key: 0 });
         }
     }
 
-    fn on_message(&mut self, _from: ActorId, said: &DiceMessage, context: &mut Context<DiceMessage>) {
+    fn on_message(&mut self, _from: ActorId, said: &RandomMessage, context: &mut Context<RandomMessage>) {
         self.react(said, 1, context);
     }
 
-    fn on_timer(&mut self, said: &DiceMessage, context: &mut Context<DiceMessage>) {
+    fn on_timer(&mut self, said: &RandomMessage, context: &mut Context<RandomMessage>) {
         self.react(said, 3, context);
     }
 
-    fn on_restart(&mut self, _context: &mut Context<DiceMessage>) {
+    fn on_restart(&mut self, _context: &mut Context<RandomMessage>) {
         if self.table.seed.is_multiple_of(2) {
             self.parts = [0; 2];
         }
@@ -106,51 +108,51 @@ impl Actor for DiceActor {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Dice(DiceConfig);
+pub(super) struct RandomHarness(RandomConfig);
 
-impl Harness for Dice {
-    type Message = DiceMessage;
+impl Harness for RandomHarness {
+    type Message = RandomMessage;
     type Specification = Register;
 
     fn specification(&self) -> Register {
         Register
     }
 
-    fn actors(&self) -> Vec<Box<dyn AnyActor<DiceMessage>>> {
-        let die = DiceActor { table: self.0, parts: [0; 2] };
-        (0..self.0.actors).map(|_| Box::new(die.clone()) as Box<dyn AnyActor<DiceMessage>>).collect()
+    fn actors(&self) -> Vec<Box<dyn AnyActor<RandomMessage>>> {
+        let actor = RandomActor { table: self.0, parts: [0; 2] };
+        (0..self.0.actors).map(|_| Box::new(actor.clone()) as Box<dyn AnyActor<RandomMessage>>).collect()
     }
 
-    fn request(&self, call: &Call, n: u32) -> DiceMessage {
+    fn request(&self, call: &Call, n: u32) -> RandomMessage {
         let word = match *call {
             Call::Write(value) => value,
             Call::Read => 0,
         };
         let mut random = Random::new(self.0.seed ^ u64::from(n) << 8 ^ u64::from(word));
         let key = if self.0.has_keys { random.below(2) as u8 } else { 0 };
-        DiceMessage { client: n, value: word, fuel: random.below(3) as u8, key }
+        RandomMessage { client: n, value: word, fuel: random.below(3) as u8, key }
     }
 
     // The result of a write is 0, whatever the response carries.
-    fn response(&self, said: &DiceMessage) -> Option<u8> {
+    fn response(&self, said: &RandomMessage) -> Option<u8> {
         Some(said.value)
     }
 
-    fn key(&self, said: &DiceMessage) -> Option<u64> {
+    fn key(&self, said: &RandomMessage) -> Option<u64> {
         self.0.has_keys.then_some(u64::from(said.key))
     }
 }
 
 /// A different system for each seed, and its description.
-pub(super) fn draw(seed: u64) -> (ActorSystem<Dice>, String) {
+pub(super) fn draw(seed: u64) -> (ActorSystem<RandomHarness>, String) {
     draw_choosing(seed, 5)
 }
 
 /// As [`draw`]; actors choose in one of `n` systems.
-pub(super) fn draw_choosing(seed: u64, n: usize) -> (ActorSystem<Dice>, String) {
+pub(super) fn draw_choosing(seed: u64, n: usize) -> (ActorSystem<RandomHarness>, String) {
     let mut random = Random::new(seed);
     let mut some = |n: usize| random.below(n) == 0;
-    let table = DiceConfig {
+    let table = RandomConfig {
         seed,
         actors: if some(3) { 3 } else { 2 },
         clients: 2,
@@ -184,5 +186,5 @@ pub(super) fn draw_choosing(seed: u64, n: usize) -> (ActorSystem<Dice>, String) 
     let scenario = Scenario { calls: calls.collect(), clients };
     let rules = Rules { delivery, ignored, faults };
     let about = format!("seed {seed}: {table:?} {rules:?} {scenario:?}");
-    (ActorSystem::new(Dice(table), scenario, rules).expect("it fits"), about)
+    (ActorSystem::new(RandomHarness(table), scenario, rules).expect("it fits"), about)
 }
