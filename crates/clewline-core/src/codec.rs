@@ -8,7 +8,6 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    not_found::NotFound,
     recording::RawCall,
     sampling::CallSampler,
     specification::Specification,
@@ -153,12 +152,6 @@ impl CodecError {
             return CodecError(format!("{what}: expected {expected}, found nothing"));
         }
         CodecError(format!("{what}: expected {expected}, found {}", values.show(found)))
-    }
-}
-
-impl From<NotFound> for CodecError {
-    fn from(error: NotFound) -> CodecError {
-        CodecError(error.to_string())
     }
 }
 

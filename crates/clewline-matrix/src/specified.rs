@@ -104,7 +104,8 @@ where
             return Ok(call.clone());
         }
         let Some(text_format) = &self.text_format else {
-            return Err(NotFound::new("operation", label, self.calls.iter().map(|it| it.0.as_str())).into());
+            let labels = self.calls.iter().map(|it| it.0.as_str());
+            return Err(CodecError(NotFound::new("operation", label, labels).to_string()));
         };
         let (method, argument) = read_label(label, values)?;
         // Results are made without a table, and equal arguments must be equal to them.

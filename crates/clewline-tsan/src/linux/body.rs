@@ -115,7 +115,7 @@ impl Explorable for Body {
     ) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| match it.as_str() {
             "main" => Ok(()),
-            other => Err(CodecError::from(NotFound::new("operation", other, ["main"]))),
+            other => Err(CodecError(NotFound::new("operation", other, ["main"]).to_string())),
         })?;
         races::set_starts_alone(
             calls.columns.len() == 1 && calls.initial.is_empty() && calls.last.is_empty(),

@@ -73,7 +73,8 @@ impl Subject {
         };
         let found = self.operations.iter().find(|it| it.name == name);
         let names = self.operations.iter().map(|it| it.name.as_str());
-        let operation = found.ok_or_else(|| NotFound::new("operation", name, names))?;
+        let operation =
+            found.ok_or_else(|| CodecError(NotFound::new("operation", name, names).to_string()))?;
         let given: Vec<&str> = if given.is_empty() { Vec::new() } else { given.split(',').collect() };
         if given.len() != operation.arguments {
             let example = invocation(name, &EXAMPLE_ARGUMENTS[..operation.arguments]);
