@@ -11,8 +11,8 @@ use crate::{
     error::{Fault, fault},
     lexer::refusal,
     tree::{
-        Capture, Clause, Comprehension, Does, Expression, Function, Goal, Kind, Place, Statement, Target,
-        Tree,
+        Capture, Clause, Comprehension, Expression, Function, Goal, Kind, Place, Statement, StatementKind,
+        Target, Tree,
     },
 };
 
@@ -20,7 +20,7 @@ use crate::{
 pub(crate) fn resolve(tree: &mut Tree) -> Result<(), Fault> {
     let mut globals: HashMap<Arc<str>, u32> = HashMap::new();
     for statement in &tree.body {
-        if let Does::Assign(target, _) | Does::Define(target, _) = &statement.kind {
+        if let StatementKind::Assign(target, _) | StatementKind::Define(target, _) = &statement.kind {
             each_name(target, &mut |name, at| {
                 let number = globals.len() as u32;
                 if globals.insert(Arc::clone(name), number).is_some() {
@@ -150,29 +150,29 @@ impl Resolver {
 
     fn statement(&mut self, statement: &mut Statement) -> Result<(), Fault> {
         match &mut statement.kind {
-            Does::Value(value) => self.expression(value),
-            Does::Assign(target, value) | Does::Augment(target, _, value) => {
+            StatementKind::Value(value) => self.expression(value),
+            StatementKind::Assign(target, value) | StatementKind::Augment(target, _, value) => {
                 self.expression(value)?;
                 self.target(target)
             }
-            Does::Define(target, number) => {
+            StatementKind::Define(target, number) => {
                 self.function(*number)?;
                 self.target(target)
             }
-            Does::If(branches, otherwise) => {
+            StatementKind::If(branches, otherwise) => {
                 for (condition, body) in branches {
                     self.expression(condition)?;
                     self.statements(body)?;
                 }
                 self.statements(otherwise)
             }
-            Does::For(target, sequence, body) => {
+            StatementKind::For(target, sequence, body) => {
                 self.expression(sequence)?;
                 self.target(target)?;
                 self.statements(body)
             }
-            Does::Return(value) => value.iter_mut().try_for_each(|it| self.expression(it)),
-            Does::Break | Does::Continue | Does::Pass => Ok(()),
+            StatementKind::Return(value) => value.iter_mut().try_for_each(|it| self.expression(it)),
+            StatementKind::Break | StatementKind::Continue | StatementKind::Pass => Ok(()),
         }
     }
 
@@ -274,18 +274,24 @@ impl Resolver {
 fn collect_locals(statements: &[Statement], locals: &mut HashMap<Arc<str>, u32>) {
     for statement in statements {
         match &statement.kind {
-            Does::Assign(target, _) | Does::Augment(target, ..) | Does::Define(target, _) => {
+            StatementKind::Assign(target, _)
+            | StatementKind::Augment(target, ..)
+            | StatementKind::Define(target, _) => {
                 add_names(target, locals);
             }
-            Does::For(target, _, body) => {
+            StatementKind::For(target, _, body) => {
                 add_names(target, locals);
                 collect_locals(body, locals);
             }
-            Does::If(branches, otherwise) => {
+            StatementKind::If(branches, otherwise) => {
                 branches.iter().for_each(|it| collect_locals(&it.1, locals));
                 collect_locals(otherwise, locals);
             }
-            Does::Value(_) | Does::Return(_) | Does::Break | Does::Continue | Does::Pass => (),
+            StatementKind::Value(_)
+            | StatementKind::Return(_)
+            | StatementKind::Break
+            | StatementKind::Continue
+            | StatementKind::Pass => (),
         }
     }
 }
