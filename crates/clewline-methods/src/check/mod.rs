@@ -578,16 +578,16 @@ impl Check {
         Ok(self.report(name, &object.name().unwrap_or_default(), begun, judged))
     }
 
-    /// As [`file`](Self::file), of several files that are one history, which reports call `name`:
-    /// their operations have times of one clock. Without quasi factors.
+    /// As [`reader`](Self::reader), of several files that are one history, which reports call
+    /// `name`: their operations have times of one clock. Without quasi factors.
     ///
     /// # Errors
     ///
-    /// As of `file`; also if a file has no times.
-    pub fn files(
+    /// As of `reader`; also if a file has no times.
+    pub fn readers<R: Read>(
         &self,
         name: &str,
-        paths: &[PathBuf],
+        files: impl IntoIterator<Item = (String, io::Result<R>)>,
         specification: &str,
     ) -> Result<Report<'static>, Error> {
         let begun = Instant::now();
@@ -595,10 +595,9 @@ impl Check {
         let options = self.options();
         let _timer = Timer::start(self.timeout, &options.budget)?;
         let reading = self.clone().keep_times();
-        let mut recordings = Vec::with_capacity(paths.len());
-        for path in paths {
-            let file = path.display().to_string();
-            let input = File::open(path).map_err(|it| Error::of_file(&file, it))?;
+        let mut recordings = Vec::new();
+        for (file, input) in files {
+            let input = input.map_err(|it| Error::of_file(&file, it))?;
             match reading.read(&file, input, &options.budget)? {
                 ReadResult::Whole(recording) => recordings.push((file, *recording)),
                 ReadResult::Stopped(reason) => {
@@ -606,7 +605,8 @@ impl Check {
                 }
             }
         }
-        let recording = join(recordings).map_err(|(file, error)| Error::of_file(&file, error))?;
+        let joined = join(recordings, self.circumstances.skew);
+        let recording = joined.map_err(|(file, error)| Error::of_file(&file, error))?;
         let judged = self.judge_recording(name, recording, &*object, &options)?;
         Ok(self.report(name, specification, begun, judged))
     }

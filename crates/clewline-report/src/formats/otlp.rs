@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | `process` | `clewline.process` | the host and the service of the resource |
 //! | `op` | `clewline.op` | the span is skipped |
-//! | `arg`, `ret`, `object`, `id` | `clewline.arg`, … | none |
+//! | `arg`, `ret`, `object`, `id`, `order` | `clewline.arg`, … | none |
 //! | `outcome` | `clewline.outcome`: `ok`, `fail` or `info` | `info` if the span has an error, else `ok` |
 //!
 //! A [mapping](crate::Mapping) gives other names; `name` is the name of the span. Attributes of a
@@ -112,6 +112,7 @@ struct Spans<'a> {
     objects: Numbering,
     rows: TimedRows,
     ids: Vec<Value>,
+    orders: Vec<Option<i64>>,
     times: EventTimes,
     skipped: Skipped,
 }
@@ -125,6 +126,7 @@ impl<'a> Spans<'a> {
             objects: Numbering::default(),
             rows: TimedRows::default(),
             ids: Vec::new(),
+            orders: Vec::new(),
             times: EventTimes::new(options.times),
             skipped: Skipped::default(),
         }
@@ -176,6 +178,13 @@ impl<'a> Spans<'a> {
         let object = found(&mapping.object, "clewline.object").map(|it| self.named(it));
         let object = object.unwrap_or(Value::ABSENT);
         let id = found(&mapping.id, "clewline.id").map_or(Value::ABSENT, |it| self.named(it));
+        let order = match found(&mapping.order, "clewline.order").map(|it| plain(it, 0)) {
+            None => None,
+            Some(order) => {
+                let wrong = || at(&format!("expected an order, an integer, found {order}"));
+                Some(order.as_i64().ok_or_else(wrong)?)
+            }
+        };
         let has_error = match span.get("status").and_then(|it| it.get("code")) {
             Some(JsonValue::String(code)) => code == "STATUS_CODE_ERROR",
             code => code.and_then(JsonValue::as_i64) == Some(2),
@@ -196,6 +205,7 @@ impl<'a> Spans<'a> {
         let call = RawCall { method, arg };
         self.rows.push(TimedRow { line, process, object, call, called: begun, returned });
         self.ids.push(id);
+        self.orders.push(order);
         Ok(())
     }
 
@@ -245,10 +255,10 @@ impl<'a> Spans<'a> {
     }
 
     fn finish(self) -> Result<Recording, ReadError> {
-        let Spans { options, sink, processes, objects, rows, ids, times, skipped } = self;
+        let Spans { options, sink, processes, objects, rows, ids, orders, times, skipped } = self;
         let read = rows.len();
         let mut processes = processes.into_names();
-        let (columns, lines) = rows.into_columns(options.circumstances.skew, &mut processes);
+        let (columns, lines, own_times) = rows.into_columns(options.circumstances.skew, &mut processes);
         let history = columns.finish().map_err(|malformed| ReadError {
             read,
             ..lines.locate(&malformed, lines.get(malformed.index()))
@@ -261,6 +271,8 @@ impl<'a> Spans<'a> {
             ids: Some(ids.into_iter().enumerate().map(own).collect()),
             lines: lines.into_lines(),
             times: times.finish(),
+            orders: orders.iter().any(Option::is_some).then_some(orders),
+            own_times,
             skipped,
             ..Names::default()
         };

@@ -98,6 +98,17 @@ fn a_mapping_names_attributes() {
 }
 
 #[test]
+fn order_hints_are_attributes() {
+    let order = |it: &'static str| ("clewline.order", it);
+    let text = export(&[
+        span((1, 2), &[PUT, order("\"intValue\":\"12\"")], ""),
+        span((3, 4), &[PUT], ""),
+        span((5, 6), &[PUT, order("\"intValue\":7")], ""),
+    ]);
+    assert_eq!(read("otlp", &text).unwrap().names.orders, Some(vec![Some(12), None, Some(7)]));
+}
+
+#[test]
 fn an_error_names_the_span() {
     let good = export(&[span((1, 2), &[PUT], "")]);
     let check = |more: String, expected: &str| check_error("otlp", format!("{good}\n{more}"), expected, 1);
@@ -106,6 +117,11 @@ fn an_error_names_the_span() {
     check(
         export(&[span((1, 2), &[PUT, outcome], "")]),
         "line 2: the span `work`: expected the outcome ok, fail or info, found `maybe`",
+    );
+    let order = ("clewline.order", "\"stringValue\":\"soon\"");
+    check(
+        export(&[span((1, 2), &[PUT, order], "")]),
+        "line 2: the span `work`: expected an order, an integer, found \"soon\"",
     );
     let unknown = export(&[span((1, 2), &[PUT], "")]).replace("startTimeUnixNano", "start");
     check(unknown, "line 2: the span `work`: expected `startTimeUnixNano`");
