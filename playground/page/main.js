@@ -169,11 +169,12 @@ async function open(file) {
   let name = file.name;
   try {
     if (isGzip(bytes)) {
-      bytes = await through(new DecompressionStream("gzip"), bytes);
+      bytes = await through(new DecompressionStream("gzip"), bytes, FILE_MAX_BYTES);
       name = name.replace(/\.gz$/, "");
     }
-  } catch {
-    say("unreadable", "cannot be read", `: ${name} is not a complete gzip file`);
+  } catch (error) {
+    const why = error instanceof RangeError ? error.message : "it is not a complete gzip file";
+    say("unreadable", "cannot be read", `: ${name}: ${why}`);
     return;
   }
   show(name, bytes);
@@ -201,8 +202,10 @@ async function openLink() {
   let found;
   try {
     found = await fromFragment(location.hash);
-  } catch {
-    say("unreadable", "cannot be read", ": this link is not complete: its end may have been cut off");
+  } catch (error) {
+    const isLong = error instanceof RangeError;
+    const why = isLong ? error.message.replace("it", "this link") : "this link is not complete: its end may have been cut off";
+    say("unreadable", "cannot be read", `: ${why}`);
     return;
   }
   if (!found) return;
