@@ -287,6 +287,26 @@ fn errors_of_a_call_have_their_place() {
 }
 
 #[test]
+fn calls_of_functions_are_checked_before_they_are_made() {
+    let script = |call: &str| {
+        format!("def helper(a, b = 1):\n    return a\ndef initial():\n    return 0 if True else {call}\n")
+    };
+    for (call, expected) in [
+        ("helper()", "4:33: `helper` needs a value for `a`"),
+        ("helper(1, 2, 3)", "4:33: `helper` takes 2 arguments, found 3"),
+        ("helper(1, a = 2)", "4:33: `helper` has two values for `a`"),
+        ("helper(1, c = 2)", "4:33: `helper` has no parameter `c`"),
+        ("[helper() for helper in [initial]]", ""),
+        ("helper(b = 2, a = 1) + helper(1) + (lambda helper: helper())(initial)", ""),
+    ] {
+        match expected {
+            "" => assert_eq!(initial(&script(call)).as_deref(), Ok("0"), "{call}"),
+            expected => check_error(&script(call), expected),
+        }
+    }
+}
+
+#[test]
 fn deep_nesting_is_an_error() {
     for (open, close) in
         [("(", ")"), ("[", "]"), ("{1:", "}"), ("-", ""), ("not ", ""), ("f(", ")"), ("lambda: ", "")]
