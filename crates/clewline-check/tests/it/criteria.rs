@@ -380,12 +380,12 @@ fn with_eras(eras: usize, writes: usize) -> Sketch {
 #[test]
 fn many_crashes_and_long_eras_are_judged() {
     let judge = || {
-        for (eras, writes) in [(pick(500, 2_000), 2), (3, pick(800, 3_000))] {
+        for (eras, writes) in [(pick(1_000, 5_000), 2), (3, pick(800, 3_000))] {
             let judgement = judged(&with_eras(eras, writes), Criterion::BufferedDurable);
             assert_eq!((judgement.verdict.word(), &*judgement.algorithm), ("holds", "buffered-durable"));
         }
     };
-    let small = std::thread::Builder::new().stack_size(192 << 10);
+    let small = std::thread::Builder::new().stack_size(512 << 10);
     small.spawn(judge).unwrap().join().unwrap();
 }
 

@@ -82,7 +82,7 @@ fn a_result_that_is_not_known_is_not_used() {
     check_pending("return [str(ret)]", &format!("x.star:4:16: `str` {HINT}"));
     check_pending("return [str([ret])]", &format!("x.star:4:16: a text {HINT}"));
     check_pending("return ['%r' % ret]", &format!("x.star:4:18: a text {HINT}"));
-    check_pending("return ['{}'.format({'a': ret})]", &format!("x.star:4:16: a text {HINT}"));
+    check_pending("return ['{}'.format({'a': ret})]", &format!("x.star:4:17: a text {HINT}"));
     check_pending("x = [ret]\nreturn [str(x)] if ret == 3 else []", "\"[3]\"");
     check_pending("return [ret[0]]", &format!("x.star:4:16: `[…]` {HINT}"));
     check_pending("return [1 for x in ret]", "x.star:4:24: the result of a pending operation is not known");
