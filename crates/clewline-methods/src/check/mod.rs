@@ -13,7 +13,7 @@ use std::{
     fmt,
     fs::File,
     io::{self, Read},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
