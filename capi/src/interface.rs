@@ -13,6 +13,8 @@ use std::{
     time::Duration,
 };
 
+use clewline_core::Criterion;
+
 use crate::{
     Call, Failure, Spec, Status,
     handles::{free, give, look_up},
@@ -208,7 +210,7 @@ pub unsafe extern "C" fn clewline_history_set_criterion(
     status_of(|| {
         // SAFETY: the caller promises it.
         let criterion = unsafe { optional("the criterion", criterion) }?;
-        let criterion = criterion.map(str::parse).transpose().map_err(Failure::input)?;
+        let criterion = criterion.map(str::parse::<Criterion>).transpose().map_err(Failure::input)?;
         look_up(history)?.set(|it| it.criterion = criterion.unwrap_or_default());
         Ok(())
     })

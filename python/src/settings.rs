@@ -74,6 +74,8 @@ impl Settings {
             quasi = Some(quasi.ok_or_else(without)?.with_reading(reading));
         }
         let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
+        let criterion = criterion.map(str::parse::<Criterion>).transpose();
+        let criterion = criterion.map_err(|it| wrong("criterion", it))?;
         Ok(Settings {
             specification: Specified::of(spec)?,
             algorithm: algorithm.parse().map_err(|it| wrong("algorithm", it))?,
@@ -84,11 +86,7 @@ impl Settings {
             keyed,
             quasi,
             may_fail: may_fail.map(str::parse).transpose().map_err(|it| wrong("may_fail", it))?,
-            criterion: criterion
-                .map(str::parse)
-                .transpose()
-                .map_err(|it| wrong("criterion", it))?
-                .unwrap_or_default(),
+            criterion: criterion.unwrap_or_default(),
             circumstances,
             violations,
         })
