@@ -124,9 +124,9 @@ impl<'p> Interpreter<'p> {
     pub(crate) fn freeze(&mut self, value: &Val, purpose: Purpose) -> Result<Val, String> {
         let mut visited = 0;
         let options = Freezing { purpose, unknown: self.guess.known.as_ref() };
-        let frozen = self.heap.freeze(value, &options, &mut visited);
+        let frozen = self.heap.freeze(value, &options, &mut visited)?;
         self.spend(visited)?;
-        frozen
+        Ok(frozen)
     }
 
     /// Calls a function of the script once for each result that the pending operation may have. One
