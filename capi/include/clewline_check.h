@@ -76,11 +76,20 @@ const char *clewline_version(void);
 /* A history of objects with a specification: `queue`, `map`, `cas-register`, `queue:8`. */
 clewline_status clewline_history_new(const char *spec, clewline_history **history);
 
+/* A history of objects whose specification is a script in Starlark; errors and reports call it
+ * `file`. */
+clewline_status clewline_history_new_script(const char *file, const char *text, clewline_history **history);
+
 /* Frees a history; null is ignored. */
 clewline_status clewline_history_free(clewline_history *history);
 
 /* The state of each object before the first operation, as JSON; null: the usual one. */
 clewline_status clewline_history_set_initial(clewline_history *history, const char *initial);
+
+/* What is required of the history: `linearizable`, `strict`, `durable`, `buffered-durable`,
+ * `sequential`, `regular`, or `strongest`, for the strongest of these that holds; null:
+ * linearizable. */
+clewline_status clewline_history_set_criterion(clewline_history *history, const char *criterion);
 
 /* The time that judging may take, in milliseconds; 0: no limit. */
 clewline_status clewline_history_set_timeout_ms(clewline_history *history, uint64_t timeout);
@@ -115,6 +124,9 @@ clewline_status clewline_history_judge(const clewline_history *history, clewline
 
 /* A recorder for objects with a specification. */
 clewline_status clewline_recorder_new(const char *spec, clewline_recorder **recorder);
+
+/* A recorder for objects whose specification is a script in Starlark. */
+clewline_status clewline_recorder_new_script(const char *file, const char *text, clewline_recorder **recorder);
 
 /* Frees a recorder; null is ignored. */
 clewline_status clewline_recorder_free(clewline_recorder *recorder);

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use clewline_core::Criterion;
 use clewline_methods::Check;
 use clewline_report::{Circumstances, formats::InputFormat};
 
@@ -29,6 +30,7 @@ struct State {
 #[derive(Clone, Default)]
 pub(crate) struct Settings {
     pub(crate) initial: Option<String>,
+    pub(crate) criterion: Criterion,
     pub(crate) timeout: Option<Duration>,
     pub(crate) memory: Option<usize>,
     pub(crate) jobs: Option<usize>,
@@ -115,6 +117,9 @@ impl History {
         let mut circumstances = Circumstances::default();
         circumstances.initial = settings.initial;
         let mut check = Check::new().format(format).keep_times().circumstances(circumstances);
+        if settings.criterion != Criterion::default() {
+            check = check.criterion(settings.criterion);
+        }
         if let Some(timeout) = settings.timeout {
             check = check.timeout(timeout);
         }
@@ -124,9 +129,15 @@ impl History {
         if let Some(jobs) = settings.jobs {
             check = check.jobs(jobs);
         }
-        let report =
-            check.reader(&name, contents.as_slice(), &self.spec.name).run().map_err(Failure::input)?;
-        Ok(Report::new(report))
+        let contents = contents.as_slice();
+        let report = match &self.spec.name {
+            Some(spec) => check.reader(&name, contents, spec).run(),
+            None => {
+                let recording = check.recording(&name, contents);
+                recording.and_then(|it| check.recorded(&name, it, &*self.spec.object))
+            }
+        };
+        Ok(Report::new(report.map_err(Failure::input)?))
     }
 }
 

@@ -13,6 +13,8 @@ use std::{
     time::Duration,
 };
 
+use clewline_core::Criterion;
+
 use crate::{
     Call, Failure, Spec, Status,
     handles::{free, give, look_up},
@@ -144,6 +146,36 @@ pub unsafe extern "C" fn clewline_history_new(spec: *const c_char, history: *mut
     })
 }
 
+/// Makes a history of objects whose specification is a script.
+///
+/// # Safety
+///
+/// `file` and `text` are texts, and `history` a place for a pointer; each may be null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clewline_history_new_script(
+    file: *const c_char,
+    text: *const c_char,
+    history: *mut *mut History,
+) -> i32 {
+    status_of(|| {
+        // SAFETY: the caller promises it.
+        let (spec, place) = unsafe { (script_of(file, text)?, place(history)?) };
+        place.write(give(History::new(spec)?));
+        Ok(())
+    })
+}
+
+/// The specification in the text of a script.
+///
+/// # Safety
+///
+/// As of [`optional`], for each text.
+unsafe fn script_of(file: *const c_char, text: *const c_char) -> Result<Spec, Failure> {
+    // SAFETY: the caller promises it.
+    let (file, text) = unsafe { (required("the name of the script", file)?, required("the script", text)?) };
+    Spec::script(file, text)
+}
+
 /// Frees a history.
 #[unsafe(no_mangle)]
 pub extern "C" fn clewline_history_free(history: *mut History) -> i32 {
@@ -161,6 +193,25 @@ pub unsafe extern "C" fn clewline_history_set_initial(history: *mut History, ini
         // SAFETY: the caller promises it.
         let initial = unsafe { optional("the initial state", initial) }?.map(str::to_owned);
         look_up(history)?.set(|it| it.initial = initial);
+        Ok(())
+    })
+}
+
+/// Sets the correctness criterion.
+///
+/// # Safety
+///
+/// `criterion` is a text, or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clewline_history_set_criterion(
+    history: *mut History,
+    criterion: *const c_char,
+) -> i32 {
+    status_of(|| {
+        // SAFETY: the caller promises it.
+        let criterion = unsafe { optional("the criterion", criterion) }?;
+        let criterion = criterion.map(str::parse::<Criterion>).transpose().map_err(Failure::input)?;
+        look_up(history)?.set(|it| it.criterion = criterion.unwrap_or_default());
         Ok(())
     })
 }
@@ -300,6 +351,25 @@ pub unsafe extern "C" fn clewline_recorder_new(spec: *const c_char, recorder: *m
         // SAFETY: the caller promises it.
         let (spec, place) = unsafe { (required("the specification", spec)?, place(recorder)?) };
         place.write(give(Recorder::new(Spec::find(spec)?)));
+        Ok(())
+    })
+}
+
+/// Makes a recorder for objects whose specification is a script.
+///
+/// # Safety
+///
+/// `file` and `text` are texts, and `recorder` a place for a pointer; each may be null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clewline_recorder_new_script(
+    file: *const c_char,
+    text: *const c_char,
+    recorder: *mut *mut Recorder,
+) -> i32 {
+    status_of(|| {
+        // SAFETY: the caller promises it.
+        let (spec, place) = unsafe { (script_of(file, text)?, place(recorder)?) };
+        place.write(give(Recorder::new(spec)));
         Ok(())
     })
 }

@@ -15,6 +15,7 @@ use std::{fmt, sync::Arc};
 
 use clewline_core::ErasedSpec;
 use clewline_methods::Check;
+use clewline_script::Script;
 use serde_json::Value as Json;
 
 /// Why a call failed: its status and a sentence.
@@ -44,17 +45,23 @@ impl Failure {
     }
 }
 
-/// A specification and its name.
+/// A specification. One of the catalog has a name.
 #[derive(Clone)]
 struct Spec {
-    name: String,
+    name: Option<String>,
     object: Arc<dyn ErasedSpec>,
 }
 
 impl Spec {
     fn find(name: &str) -> Result<Spec, Failure> {
         let object = clewline_specs::find(name).map_err(Failure::input)?;
-        Ok(Spec { name: name.to_owned(), object: Arc::from(object) })
+        Ok(Spec { name: Some(name.to_owned()), object: Arc::from(object) })
+    }
+
+    /// The specification in the text of a script, which errors and reports call `file`.
+    fn script(file: &str, text: &str) -> Result<Spec, Failure> {
+        let script = Script::load(file, text).map_err(Failure::input)?;
+        Ok(Spec { name: None, object: Arc::new(script) })
     }
 
     /// Checks that `call`, with its result if it is complete, is an operation of the object.

@@ -270,12 +270,66 @@ static void a_recorder_has_three_ends(const char *file) {
     EXPECT(clewline_recorder_note(recorder, "late") == CLEWLINE_INVALID_ARGUMENT);
 }
 
+static void a_criterion_is_another_question(void) {
+    clewline_history *history = NULL;
+    clewline_report *report = NULL;
+    EXPECT(clewline_history_new("register", &history) == CLEWLINE_OK);
+    /* The read is stale, and of another process than the writes. */
+    EXPECT(clewline_history_add(history, 0, NULL, "write", "1", NULL, 0, 1) == CLEWLINE_OK);
+    EXPECT(clewline_history_add(history, 0, NULL, "write", "2", NULL, 2, 3) == CLEWLINE_OK);
+    EXPECT(clewline_history_add(history, 1, NULL, "read", NULL, "1", 4, 5) == CLEWLINE_OK);
+    EXPECT(clewline_history_judge(history, &report) == CLEWLINE_OK);
+    EXPECT(clewline_report_verdict(report) == CLEWLINE_VIOLATED);
+    EXPECT(clewline_report_free(report) == CLEWLINE_OK);
+    EXPECT(clewline_history_set_criterion(history, "sequential") == CLEWLINE_OK);
+    EXPECT(clewline_history_judge(history, &report) == CLEWLINE_OK);
+    EXPECT(clewline_report_verdict(report) == CLEWLINE_HOLDS);
+    EXPECT(clewline_report_free(report) == CLEWLINE_OK);
+    EXPECT(clewline_history_set_criterion(history, "good") == CLEWLINE_INVALID_INPUT);
+    EXPECT(clewline_history_set_criterion(history, NULL) == CLEWLINE_OK);
+    EXPECT(clewline_history_judge(history, &report) == CLEWLINE_OK);
+    EXPECT(clewline_report_verdict(report) == CLEWLINE_VIOLATED);
+    EXPECT(clewline_report_free(report) == CLEWLINE_OK);
+    EXPECT(clewline_history_free(history) == CLEWLINE_OK);
+}
+
+static void a_script_is_a_specification(void) {
+    const char *tickets = "def initial():\n    return 0\n"
+                          "def step(state, op, args, ret):\n    return [state + 1] if ret == state + 1 else []\n";
+    clewline_history *history = NULL;
+    clewline_recorder *recorder = NULL;
+    clewline_report *report = NULL;
+    uint64_t operation = 0;
+    EXPECT(clewline_history_new_script("tickets.star", "def initial(): return x", &history) == CLEWLINE_INVALID_INPUT);
+    EXPECT(strstr(clewline_error(), "tickets.star:1:23: `x` is not defined") != NULL);
+    EXPECT(clewline_history_new_script("tickets.star", NULL, &history) == CLEWLINE_INVALID_ARGUMENT);
+    EXPECT(clewline_history_new_script("tickets.star", tickets, &history) == CLEWLINE_OK);
+    EXPECT(clewline_history_add(history, 0, NULL, "next", NULL, "1", 0, 1) == CLEWLINE_OK);
+    EXPECT(clewline_history_add(history, 0, NULL, "next", NULL, "1", 2, 3) == CLEWLINE_OK);
+    EXPECT(clewline_history_judge(history, &report) == CLEWLINE_OK);
+    EXPECT(clewline_report_verdict(report) == CLEWLINE_VIOLATED);
+    EXPECT(strstr(clewline_report_sentence(report), "tickets.star") != NULL);
+    EXPECT(clewline_report_free(report) == CLEWLINE_OK);
+    EXPECT(clewline_history_free(history) == CLEWLINE_OK);
+    EXPECT(clewline_recorder_new_script("tickets.star", tickets, &recorder) == CLEWLINE_OK);
+    EXPECT(clewline_recorder_call(recorder, 0, NULL, "next", NULL, &operation) == CLEWLINE_OK);
+    EXPECT(clewline_recorder_returned(recorder, operation, "1") == CLEWLINE_OK);
+    EXPECT(clewline_recorder_history(recorder, &history) == CLEWLINE_OK);
+    EXPECT(clewline_history_judge(history, &report) == CLEWLINE_OK);
+    EXPECT(clewline_report_verdict(report) == CLEWLINE_HOLDS);
+    EXPECT(clewline_report_free(report) == CLEWLINE_OK);
+    EXPECT(clewline_history_free(history) == CLEWLINE_OK);
+    EXPECT(clewline_recorder_free(recorder) == CLEWLINE_OK);
+}
+
 int main(int count, char **arguments) {
     EXPECT(strcmp(clewline_error(), "") == 0);
     EXPECT(strlen(clewline_version()) >= 5);
     a_violated_queue();
     a_register_that_holds();
     a_limit_is_unknown();
+    a_criterion_is_another_question();
+    a_script_is_a_specification();
     mistakes_are_errors();
     a_file_is_read();
     threads_are_recorded();

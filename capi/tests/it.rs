@@ -1,6 +1,11 @@
 //! The library as programs in C use it: linked both ways, and with what finds wrong accesses.
 
-use std::{collections::BTreeSet, env, fs, path::PathBuf, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    path::PathBuf,
+    process::Command,
+};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -140,6 +145,81 @@ fn the_header_declares_what_the_library_exports() {
     let tested = fs::read_to_string(root().join("tests/check.c")).expect("a program");
     let called = functions(&tested, |_, after| after.starts_with('('));
     assert_eq!(declared.difference(&called).collect::<Vec<_>>(), Vec::<&String>::new(), "not tested");
+}
+
+/// The functions of `text`, which begin with a type and their name: the types of their parameters
+/// and of their result.
+fn signatures(
+    text: &str,
+    result: impl Fn(&str, &str) -> String,
+    parameter: impl Fn(&str) -> String,
+) -> Signatures {
+    let mut all = BTreeMap::new();
+    for (at, _) in text.match_indices("clewline_") {
+        let (before, rest) = text.split_at(at);
+        let Some((name, rest)) = rest.split_once('(') else { continue };
+        let is_name = name.chars().all(|it| it.is_ascii_lowercase() || it == '_');
+        let Some((inside, after)) = rest.split_once(')').filter(|_| is_name) else { continue };
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let after = after.split(['{', ';', '\n']).next().unwrap_or_default();
+        let result = result(line, after);
+        if result.is_empty() {
+            continue;
+        }
+        let words = |it: &str| it.split_whitespace().collect::<Vec<_>>().join(" ");
+        let parameters = inside.split(',').map(words).filter(|it| !it.is_empty() && it != "void");
+        all.insert(name.to_owned(), (parameters.map(|it| parameter(&it)).collect(), result));
+    }
+    all
+}
+
+type Signatures = BTreeMap<String, (Vec<String>, String)>;
+
+/// The type in C of a type in Rust.
+fn c_type(rust: &str) -> String {
+    let names = [
+        ("c_char", "char"),
+        ("c_void", "void"),
+        ("History", "clewline_history"),
+        ("Recorder", "clewline_recorder"),
+        ("Report", "clewline_report"),
+        ("ClewlineOperation", "clewline_operation"),
+        ("usize", "size_t"),
+        ("u64", "uint64_t"),
+        ("i64", "int64_t"),
+        ("u32", "uint32_t"),
+        ("i32", "int32_t"),
+    ];
+    let stars = rust.matches('*').count();
+    let is_const = rust.starts_with("*const ");
+    let base = rust.replace("*const ", "").replace("*mut ", "");
+    let base = names.iter().find(|it| it.0 == base).map_or(base.as_str(), |it| it.1);
+    format!("{}{base}{}", if is_const { "const " } else { "" }, "*".repeat(stars))
+}
+
+#[test]
+fn the_header_has_the_types_of_the_library() {
+    let header = fs::read_to_string(root().join("include/clewline_check.h")).expect("a header");
+    // A type and a name, of which the star is the name's.
+    let parameter = |it: &str| {
+        let (of, name) = it.rsplit_once(' ').unwrap_or(("", it));
+        format!("{of}{}", "*".repeat(name.matches('*').count()))
+    };
+    let result = |line: &str, _: &str| match line.trim_end_matches('*').trim_end() {
+        "clewline_status" | "clewline_verdict" => "int32_t".to_owned(),
+        of if of.contains("  ") || of.starts_with(['/', ' ']) => String::new(),
+        of => format!("{of}{}", "*".repeat(line.matches('*').count())),
+    };
+    let declared = signatures(&header, result, parameter);
+    let source = fs::read_to_string(root().join("src/interface.rs")).expect("a module");
+    let parameter = |it: &str| c_type(it.split_once(": ").map_or("", |it| it.1));
+    let result = |line: &str, after: &str| match line.ends_with("extern \"C\" fn ") {
+        true => after.trim().strip_prefix("-> ").map_or("void".to_owned(), |it| c_type(it.trim())),
+        false => String::new(),
+    };
+    let defined = signatures(&source, result, parameter);
+    assert!(30 < defined.len(), "{defined:?}");
+    assert_eq!(declared, defined);
 }
 
 /// The first block of that language in docs/how-to/c-and-go.md.

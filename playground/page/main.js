@@ -1,5 +1,5 @@
 const byId = (id) => document.getElementById(id);
-const field = Object.fromEntries(["history", "spec", "parameter", "initial", "keyed", "limit", "example"].map((it) => [it, byId(it)]));
+const field = Object.fromEntries(["history", "spec", "parameter", "script", "criterion", "initial", "keyed", "limit", "example"].map((it) => [it, byId(it)]));
 
 const EXAMPLES = [
   { title: "a queue that is out of order", name: "lost.jsonl", spec: "queue", text: {{text examples/lost.jsonl}} },
@@ -33,6 +33,7 @@ function startWorker(module, message, receive) {
 }
 
 const specs = new Map();
+const SCRIPT = "script.star"; // The specification is in a field of its own.
 
 const specsListed = compiled.then((module) => new Promise((done, failed) => {
   const worker = startWorker(module, {}, (data) => {
@@ -43,6 +44,7 @@ const specsListed = compiled.then((module) => new Promise((done, failed) => {
       specs.set(name, { about, parameter });
       field.spec.add(new Option(name, name));
     }
+    field.spec.add(new Option("a script", SCRIPT));
     field.spec.value = "queue";
     describeSpec();
     done();
@@ -55,6 +57,7 @@ function describeSpec() {
   // An initial value has a field of its own.
   byId("parameter-row").hidden = !parameter || (parameter.includes("initial") && !field.parameter.value);
   field.parameter.placeholder = parameter;
+  byId("script-row").hidden = field.spec.value !== SCRIPT;
 }
 
 // What is said above the report.
@@ -115,6 +118,8 @@ async function check() {
     name,
     contents: bytes,
     spec: specName(),
+    script: field.spec.value === SCRIPT ? field.script.value : undefined,
+    criterion: field.criterion.value,
     initial: field.initial.value.trim() || undefined,
     isKeyed: field.keyed.checked,
     limitMs: Number(field.limit.value) * 1000,
@@ -169,11 +174,12 @@ async function open(file) {
   let name = file.name;
   try {
     if (isGzip(bytes)) {
-      bytes = await through(new DecompressionStream("gzip"), bytes);
+      bytes = await through(new DecompressionStream("gzip"), bytes, FILE_MAX_BYTES);
       name = name.replace(/\.gz$/, "");
     }
-  } catch {
-    say("unreadable", "cannot be read", `: ${name} is not a complete gzip file`);
+  } catch (error) {
+    const why = error instanceof RangeError ? error.message : "it is not a complete gzip file";
+    say("unreadable", "cannot be read", `: ${name}: ${why}`);
     return;
   }
   show(name, bytes);
@@ -184,12 +190,16 @@ function settings() {
   const kept = { name: input().name, spec: specName() };
   if (field.initial.value.trim()) kept.initial = field.initial.value.trim();
   if (field.keyed.checked) kept.keyed = "1";
+  if (field.spec.value === SCRIPT) kept.script = field.script.value;
+  if (field.criterion.value !== "linearizable") kept.criterion = field.criterion.value;
   return kept;
 }
 
-function take({ name, spec = "", initial = "", keyed }) {
+function take({ name, spec = "", script = "", criterion = "linearizable", initial = "", keyed }) {
   const [base, ...parameter] = spec.split(":");
-  if (specs.has(base)) field.spec.value = base;
+  if (specs.has(base) || base === SCRIPT) field.spec.value = base;
+  field.script.value = script;
+  field.criterion.value = criterion;
   field.parameter.value = parameter.join(":");
   field.initial.value = initial;
   field.keyed.checked = keyed === "1";
@@ -201,8 +211,10 @@ async function openLink() {
   let found;
   try {
     found = await fromFragment(location.hash);
-  } catch {
-    say("unreadable", "cannot be read", ": this link is not complete: its end may have been cut off");
+  } catch (error) {
+    const isLong = error instanceof RangeError;
+    const why = isLong ? error.message.replace("it", "this link") : "this link is not complete: its end may have been cut off";
+    say("unreadable", "cannot be read", `: ${why}`);
     return;
   }
   if (!found) return;

@@ -2,9 +2,25 @@
 // compressed.
 const LINK_MAX_CHARACTERS = 200_000;
 
-async function through(stream, bytes) {
-  const piped = new Blob([bytes]).stream().pipeThrough(stream);
-  return new Uint8Array(await new Response(piped).arrayBuffer());
+// What a link and a file may hold: a few bytes can stand for as many as fill the memory.
+const LINK_MAX_BYTES = 64 << 20;
+const FILE_MAX_BYTES = 1 << 30;
+
+async function through(stream, bytes, limit = Infinity) {
+  const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
+  const parts = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > limit) {
+      await reader.cancel();
+      throw new RangeError(`it holds more than ${limit >> 20} MiB`);
+    }
+    parts.push(value);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
 function toBase64(bytes) {
@@ -31,7 +47,8 @@ async function fromFragment(fragment) {
   if (!packed) return null;
   parts.delete("history");
   const bytes = fromBase64(packed.replaceAll("-", "+").replaceAll("_", "/"));
-  return { settings: Object.fromEntries(parts), contents: await through(new DecompressionStream("deflate-raw"), bytes) };
+  const contents = await through(new DecompressionStream("deflate-raw"), bytes, LINK_MAX_BYTES);
+  return { settings: Object.fromEntries(parts), contents };
 }
 
 const isGzip = (bytes) => bytes[0] === 0x1f && bytes[1] === 0x8b;

@@ -7,7 +7,7 @@ onmessage = ({ data }) => {
   }
   try {
     const progress = (bytes, configurations) => postMessage({ kind: "progress", bytes, configurations });
-    const judged = wasm_bindgen.judge(data.name, data.contents, data.spec, data.initial, data.isKeyed, data.limitMs, progress);
+    const judged = wasm_bindgen.judge(data.name, data.contents, data.spec, data.script, data.criterion, data.initial, data.isKeyed, data.limitMs, progress);
     const { verdict, headline, text, page, counterexample, format, operations, line } = judged;
     postMessage({ kind: "judged", verdict, headline, text, page, counterexample, format, operations, line });
   } catch (error) {

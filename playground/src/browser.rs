@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_core::{Budget, Reason};
+use clewline_core::{Budget, ParseError, Reason};
 use js_sys::{Date, Function};
 use wasm_bindgen::prelude::*;
 
@@ -136,10 +136,13 @@ impl Judged {
 /// Judges a history. `progress` is called now and then with the number of bytes that were read and
 /// of configurations that were visited.
 #[wasm_bindgen]
+#[allow(clippy::too_many_arguments, reason = "what JavaScript passes")]
 pub fn judge(
     name: &str,
     contents: &[u8],
     spec: &str,
+    script: Option<String>,
+    criterion: &str,
     initial: Option<String>,
     is_keyed: bool,
     limit_ms: f64,
@@ -157,8 +160,12 @@ pub fn judge(
         look_at_clock();
     };
     let elapsed = || Duration::try_from_secs_f64((Date::now() - begun) / 1e3).unwrap_or_default();
-    let request = Request { name, contents, spec, initial, is_keyed };
-    let outcome = crate::judge(&request, budget, &read, elapsed);
+    let outcome = criterion.parse().map_err(|it: ParseError| Failure::Setting(it.to_string()));
+    let outcome = outcome.and_then(|criterion| {
+        let script = script.as_deref();
+        let request = Request { name, contents, spec, script, criterion, initial, is_keyed };
+        crate::judge(&request, budget, &read, elapsed)
+    });
     RUNNING.set(None);
     Judged { outcome }
 }

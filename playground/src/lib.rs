@@ -9,8 +9,10 @@ mod browser;
 
 use std::{fmt, time::Duration};
 
-use clewline_check::{Judgement, Options, dead_ends, judge_history};
-use clewline_core::{Budget, ErasedHistory, LoadError, OperationId, Problem, Reason, Verdict};
+use clewline_check::{Judgement, Options, dead_ends, judge_by};
+use clewline_core::{
+    Budget, Criterion, ErasedHistory, ErasedSpec, LoadError, OperationId, Problem, Reason, Verdict,
+};
 use clewline_report::{
     Circumstances, ReadError, ReadOptions,
     formats::{self, FORMATS},
@@ -21,6 +23,7 @@ use clewline_report::{
         text::Style,
     },
 };
+use clewline_script::Script;
 use clewline_specs::{CATALOG, SpecError};
 
 /// A history to judge.
@@ -30,8 +33,12 @@ pub struct Request<'a> {
     pub name: &'a str,
     /// The contents of the file.
     pub contents: &'a [u8],
-    /// The name of the specification.
+    /// The name of the specification, or that of the script.
     pub spec: &'a str,
+    /// A script that is the specification.
+    pub script: Option<&'a str>,
+    /// What is required of the history.
+    pub criterion: Criterion,
     /// The state of each object before the first operation, if it is not the usual one.
     pub initial: Option<String>,
     /// Whether Jepsen values are pairs of a key and a value.
@@ -64,6 +71,8 @@ pub struct Outcome {
 pub enum Failure {
     /// There is no such specification.
     Specification(SpecError),
+    /// The script is no specification, or there is no such criterion.
+    Setting(String),
     /// The beginning of an input in no format.
     Unrecognised(String),
     /// The input is not a history in its format.
@@ -81,7 +90,10 @@ impl Failure {
         match self {
             Failure::Read(error) => Some(error.line),
             Failure::Load(error) => Some(error.line),
-            Failure::Specification(_) | Failure::Unrecognised(_) | Failure::Stopped(_) => None,
+            Failure::Specification(_)
+            | Failure::Setting(_)
+            | Failure::Unrecognised(_)
+            | Failure::Stopped(_) => None,
         }
     }
 }
@@ -90,6 +102,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Specification(error) => error.fmt(f),
+            Failure::Setting(error) => error.fmt(f),
             Failure::Unrecognised(head) if head.trim().is_empty() => {
                 f.write_str("expected a history, found nothing in it")
             }
@@ -129,7 +142,13 @@ pub fn judge(
     read: &(dyn Fn(u64) + Sync),
     elapsed: impl Fn() -> Duration,
 ) -> Result<Outcome, Failure> {
-    let object = clewline_specs::find(request.spec).map_err(Failure::Specification)?;
+    let object: Box<dyn ErasedSpec> = match request.script {
+        Some(text) => {
+            let script = Script::load(request.spec, text);
+            Box::new(script.map_err(|it| Failure::Setting(it.to_string()))?)
+        }
+        None => clewline_specs::find(request.spec).map_err(Failure::Specification)?,
+    };
     let head = &request.contents[..request.contents.len().min(FORMAT_DETECTION_BYTES)];
     let extension = formats::extension_of(request.name);
     let unrecognised = || Failure::Unrecognised(String::from_utf8_lossy(head).into_owned());
@@ -148,7 +167,7 @@ pub fn judge(
     budget.allow(0).map_err(Failure::Stopped)?;
     let case = object.load(recording).map_err(Failure::Load)?;
     let options = Options { budget, violations_max: VIOLATIONS_MAX, ..Options::default() };
-    let judgement = judge_history(&*case, &options);
+    let (case, judgement) = judge_by(case, request.criterion, &options);
     Ok(published(request, &*case, &judgement, format.name(), elapsed()))
 }
 

@@ -246,6 +246,7 @@ fn a_link_has_the_history_and_the_settings() {
     page.choose("queue");
     page.0.js("document.getElementById('parameter').value = '1'");
     page.0.js("document.getElementById('initial').value = '[]'");
+    page.0.js("document.getElementById('criterion').value = 'strict'");
     page.paste(BOUNDED);
     page.click("share");
     page.wait("location.hash.includes('history=')");
@@ -254,13 +255,17 @@ fn a_link_has_the_history_and_the_settings() {
 
     let Some(mut page) = Playground::open("received", 1400, &fragment) else { return };
     let status = page.status_after(1);
-    assert!(status.starts_with("violated: history is not linearizable as a queue:1 "), "{status}");
+    assert!(status.starts_with("violated: history is not strictly linearizable as a queue:1 "), "{status}");
     assert_eq!(page.0.js("document.getElementById('history').value"), json!(BOUNDED));
     assert_eq!(page.0.js("document.getElementById('initial').value"), json!("[]"));
+    assert_eq!(page.0.js("document.getElementById('criterion').value"), json!("strict"));
     drop(page);
 
     let Some(mut page) = Playground::open("cut", 1400, &fragment[..fragment.len() - 20]) else { return };
     page.wait("document.getElementById('sentence').innerText.includes('this link is not complete')");
+    // A few bytes that stand for many.
+    page.0.js("toFragment({}, new Uint8Array(65 << 20)).then((it) => { location.hash = it; openLink(); })");
+    page.wait("document.getElementById('sentence').innerText.includes('this link holds more than 64 MiB')");
 }
 
 /// No monitor decides this, and no order of the successful `cas` is found or excluded soon.
@@ -334,20 +339,44 @@ fn nothing_is_wider_than_a_narrow_window() {
 mod native {
     use std::time::Duration;
 
-    use clewline_core::{Budget, Reason};
+    use clewline_core::{Budget, Criterion, Reason};
     use clewline_playground::{Failure, Request, judge, specifications};
 
     use super::LOST;
 
-    fn judged(contents: &str, spec: &str, budget: Budget) -> Result<clewline_playground::Outcome, Failure> {
-        let request = Request {
+    fn request<'a>(contents: &'a str, spec: &'a str) -> Request<'a> {
+        Request {
             name: "lost.jsonl",
             contents: contents.as_bytes(),
             spec,
+            script: None,
+            criterion: Criterion::Linearizable,
             initial: None,
             is_keyed: false,
-        };
-        judge(&request, budget, &|_| (), || Duration::ZERO)
+        }
+    }
+
+    fn judged(contents: &str, spec: &str, budget: Budget) -> Result<clewline_playground::Outcome, Failure> {
+        judge(&request(contents, spec), budget, &|_| (), || Duration::ZERO)
+    }
+
+    #[test]
+    fn a_script_and_a_criterion_are_settings() {
+        let judged = |request: &Request<'_>| judge(request, Budget::unlimited(), &|_| (), || Duration::ZERO);
+        let stale = "{\"process\": 0, \"op\": \"write\", \"arg\": 1, \"call\": 0, \"return\": 1}\n\
+                     {\"process\": 1, \"op\": \"read\", \"ret\": null, \"call\": 2, \"return\": 3}\n";
+        let script = "def initial():\n    return None\ndef step(state, op, args, ret):\n    \
+                      return [args[0]] if op == 'write' else [state] if ret == state else []\n";
+        for spec in
+            [request(stale, "register"), Request { script: Some(script), ..request(stale, "script.star") }]
+        {
+            assert_eq!(judged(&spec).expect("a history").verdict, "violated");
+            let sequential = Request { criterion: Criterion::Sequential, ..spec };
+            assert_eq!(judged(&sequential).expect("a history").verdict, "holds");
+        }
+        let wrong = Request { script: Some("def initial(): return x"), ..request(stale, "script.star") };
+        let Err(Failure::Setting(why)) = judged(&wrong) else { panic!("`x` is not defined") };
+        assert!(why.starts_with("script.star:1:23: `x` is not defined"), "{why}");
     }
 
     #[test]

@@ -22,7 +22,8 @@ def check(
     held: Optional[int] = None,
     **options: Any,
 ) -> Result:
-    """Judges whether the history in `data` is linearizable, and returns a `Result`.
+    """Judges whether the history in `data` is linearizable, or satisfies `criterion`, and returns a
+    `Result`.
 
     `data` is one of:
 
@@ -44,7 +45,7 @@ def check(
 
     Options are those of `clewline check`: `algorithm`, `timeout` (seconds), `memory` (bytes),
     `jobs`, `input_format`, `keyed`, `quasi`, `reading`, `may_fail`, `skew`, `initial`, `mapping`,
-    and `violations`, for how many violated objects a counterexample is made.
+    `criterion`, and `violations`, for how many violated objects a counterexample is made.
 
     Raises `ValueError` if the data is no history of such an object, and `OSError` if a file cannot
     be opened. A limit that was hit is no exception: the verdict is `unknown`.

@@ -20,6 +20,7 @@ class Settings:
         initial: Optional[str] = None,
         mapping: Optional[str] = None,
         violations: int = 100,
+        criterion: Optional[str] = None,
     ) -> None: ...
     takes_keys: bool
 

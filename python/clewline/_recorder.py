@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import functools
 import inspect
 import json
@@ -10,7 +11,7 @@ import threading
 import time
 from typing import Any, Callable, Optional
 
-from ._check import Row, check
+from ._check import Row, _as_json, check
 from ._result import Result
 
 
@@ -20,28 +21,32 @@ class Operation:
     It is pending, that is, its effect is unknown, if the block raises, is cancelled, or never ends.
     """
 
-    __slots__ = ("_recorder", "_row", "_is_open", "ret")
+    __slots__ = ("_recorder", "_row", "_whose", "_is_open", "ret")
 
-    def __init__(self, recorder: "Recorder", row: dict) -> None:
-        self._recorder, self._row, self._is_open = recorder, row, True
+    def __init__(self, recorder: "Recorder", row: dict, whose: Any) -> None:
+        self._recorder, self._row, self._whose, self._is_open = recorder, row, whose, True
         #: The result.
         self.ret: Any = None
 
     def returned(self, ret: Any = None) -> None:
         """The operation has returned."""
-        self._recorder._end(self._row, self._is_open, time.monotonic_ns(), ret)
-        self._is_open = False
+        self._end(time.monotonic_ns(), ret)
 
     def failed(self) -> None:
         """The operation certainly had no effect: it is not part of the history."""
-        self._recorder._end(self._row, self._is_open, None, None)
-        self._is_open = False
+        self._end(None, None)
 
     def pending(self) -> None:
         """It is not known whether the operation had an effect."""
-        if self._is_open:
-            self._is_open = False
-            self._recorder._drop(self._row)
+        # Its process stays busy. There is nothing else to do: an operation that is dropped does
+        # nothing either, as the garbage collector may come while the recorder is at work.
+        self._is_open = False
+
+    def _end(self, returned: Optional[int], ret: Any) -> None:
+        if not self._is_open:
+            raise RuntimeError("the operation has ended before")
+        self._is_open = False
+        self._recorder._end(self._row, self._whose, returned, _kept(ret))
 
     def __enter__(self) -> "Operation":
         return self
@@ -54,23 +59,17 @@ class Operation:
         else:
             self.pending()
 
-    def __del__(self) -> None:
-        # Dropped without an end, as a cancelled task does.
-        try:
-            self.pending()
-        except Exception:  # noqa: BLE001 - the interpreter may be at its end
-            pass
-
 
 class Recorder:
     """Records operations with the times of one clock. Safe to use from threads and asyncio.
 
-    Results and arguments are values that JSON has. Each thread, and each task, is a process of the
+    Results and arguments are values that JSON has; they are recorded as they are at the call and at
+    the return, whatever becomes of them later. Each thread, and each task, is a process of the
     history; one whose operation is pending goes on as a new process.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._rows: list = []
         # By thread and task: the process that it is, unless an operation of it is under way.
         self._idle: dict = {}
@@ -80,9 +79,9 @@ class Recorder:
         """Begins an operation, to be used in a `with` statement. Several arguments are a list."""
         row: dict = {"op": op}
         if args:
-            row["arg"] = args[0] if len(args) == 1 else list(args)
+            row["arg"] = _kept(args[0] if len(args) == 1 else list(args))
         if object is not None:
-            row["object"] = object
+            row["object"] = _kept(object)
         whose = _whose()
         with self._lock:
             if process is None:
@@ -91,10 +90,9 @@ class Recorder:
                     process = self._processes
                     self._processes += 1
             row["process"], row["id"] = process, len(self._rows)
-            row["_whose"] = whose
             self._rows.append(row)
             row["call"] = time.monotonic_ns()
-        return Operation(self, row)
+        return Operation(self, row, whose)
 
     def record(self, function: Optional[Callable[..., Any]] = None, *, op: Optional[str] = None) -> Any:
         """A decorator: each call of the function, or coroutine function, is an operation with its
@@ -129,7 +127,7 @@ class Recorder:
     def write(self, path: Any) -> None:
         """Writes the operations as JSON lines, which `clewline check` reads."""
         with open(path, "w", encoding="utf-8") as out:
-            out.writelines(json.dumps(row) + "\n" for row in self.rows())
+            out.writelines(json.dumps(row, default=_as_json) + "\n" for row in self.rows())
 
     def check(self, spec: Any = "map", **options: Any) -> Result:
         """Judges the operations so far."""
@@ -138,24 +136,18 @@ class Recorder:
     def __len__(self) -> int:
         return sum("_failed" not in row for row in self._rows)
 
-    def _end(self, row: dict, is_open: bool, returned: Optional[int], ret: Any) -> None:
-        if not is_open:
-            raise RuntimeError("the operation has ended before")
+    def _end(self, row: dict, whose: Any, returned: Optional[int], ret: Any) -> None:
         with self._lock:
             if returned is None:
                 row["_failed"] = True
             else:
                 row["return"], row["ret"] = returned, ret
-            self._free(row)
-
-    def _drop(self, row: dict) -> None:
-        with self._lock:
-            row.pop("_whose", None)
-
-    def _free(self, row: dict) -> None:
-        whose = row.pop("_whose", None)
-        if whose is not None:
             self._idle.setdefault(whose, row["process"])
+
+
+def _kept(value: Any) -> Any:
+    """The value as it is now."""
+    return value if isinstance(value, (str, int, float, bool, type(None))) else copy.deepcopy(value)
 
 
 def _whose() -> tuple:

@@ -183,7 +183,10 @@ pub(crate) fn check_paths(py: Python<'_>, paths: Vec<PathBuf>, settings: &Settin
             };
             let recording = match all.len() {
                 1 => all.remove(0).1,
-                _ => join(all).map_err(|(file, error)| Error::from(error).in_file(&file))?,
+                _ => {
+                    let joined = join(all, settings.circumstances.skew);
+                    joined.map_err(|(file, error)| Error::from(error).in_file(&file))?
+                }
             };
             check.recorded(&name, recording, &*object).run()
         }

@@ -5,14 +5,19 @@
 //! only for new ones.
 
 use std::{
-    collections::HashSet,
     fmt,
     hash::{Hash, Hasher},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use clewline_core::{CallSampler, Codec, CodecError, Datum, Encoded, Specification, Value, Values};
-use pyo3::{IntoPyObjectExt, prelude::*, types::PyTuple};
+use clewline_core::{
+    CallSampler, Codec, CodecError, Datum, Encoded, Specification, Value, Values, Written, static_name,
+};
+use pyo3::{
+    IntoPyObjectExt,
+    prelude::*,
+    types::{PyDict, PyFloat, PyInt, PyTuple},
+};
 use rustc_hash::FxHashMap;
 
 /// A machine of Python, with what is known of its steps.
@@ -76,21 +81,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The name, kept for as long as the process lives: a specification has few.
-fn kept(name: &str) -> &'static str {
-    static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
-    let mut names = lock(&NAMES);
-    let names = names.get_or_insert_with(HashSet::new);
-    match names.get(name) {
-        Some(kept) => kept,
-        None => {
-            let new: &'static str = name.to_owned().leak();
-            names.insert(new);
-            new
-        }
-    }
-}
-
 impl Machine {
     /// The machine in an object of Python.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Machine> {
@@ -135,16 +125,48 @@ fn states(returned: &Bound<'_, PyAny>) -> PyResult<Vec<State>> {
     Ok(states.into_iter().map(|(number, shown)| State { number, shown: shown.into() }).collect())
 }
 
-/// The value as one of Python, with tuples for lists.
+/// The value as one of Python, with tuples for lists, and dicts for objects.
 fn to_python<'py>(py: Python<'py>, values: &Values, value: Value) -> PyResult<Bound<'py, PyAny>> {
     match values.get(value) {
         Datum::Absent | Datum::Nil => Ok(py.None().into_bound(py)),
         Datum::Bool(truth) => truth.into_bound_py_any(py),
         Datum::Int(int) => int.into_bound_py_any(py),
-        Datum::Text(text) | Datum::Symbol(text) | Datum::Other(text) => text.into_bound_py_any(py),
+        Datum::Text(text) | Datum::Symbol(text) => text.into_bound_py_any(py),
+        // What Python has no value for, such as a dict with a dict as a key, is the text.
+        Datum::Other(text) => match Written::parse(text).map(|it| taken_apart(py, &it)) {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(_)) | None => text.into_bound_py_any(py),
+        },
         Datum::List(items) => {
             let items: Vec<_> = items.iter().map(|it| to_python(py, values, *it)).collect::<PyResult<_>>()?;
             Ok(PyTuple::new(py, items)?.into_any())
+        }
+    }
+}
+
+/// An object, a map or a number as a value of Python.
+fn taken_apart<'py>(py: Python<'py>, written: &Written) -> PyResult<Bound<'py, PyAny>> {
+    match written {
+        Written::Nil => Ok(py.None().into_bound(py)),
+        Written::Bool(truth) => truth.into_bound_py_any(py),
+        Written::Int(int) => int.into_bound_py_any(py),
+        Written::Text(text) => text.into_bound_py_any(py),
+        Written::Word(word) => {
+            let is_number = word.trim_start_matches('-').starts_with(|it: char| it.is_ascii_digit());
+            let types = [py.get_type::<PyInt>(), py.get_type::<PyFloat>()];
+            let number = types.iter().find_map(|it| it.call1((word,)).ok()).filter(|_| is_number);
+            number.map_or_else(|| word.into_bound_py_any(py), Ok)
+        }
+        Written::List(items) => {
+            let items: Vec<_> = items.iter().map(|it| taken_apart(py, it)).collect::<PyResult<_>>()?;
+            Ok(PyTuple::new(py, items)?.into_any())
+        }
+        Written::Map(entries) => {
+            let dict = PyDict::new(py);
+            for (key, value) in entries {
+                dict.set_item(taken_apart(py, key)?, taken_apart(py, value)?)?;
+            }
+            Ok(dict.into_any())
         }
     }
 }
@@ -211,7 +233,7 @@ impl Specification for Machine {
 
 impl Codec for Machine {
     fn read_call(&self, _values: &Values, method: &str, arg: Value) -> Result<Call, CodecError> {
-        let call = Call { method: kept(method), arg };
+        let call = Call { method: static_name(method), arg };
         *lock(&self.known).pending.entry(call).or_default() += 1;
         Ok(call)
     }

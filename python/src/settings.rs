@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use clewline_check::{Algorithm, Selection};
-use clewline_core::{ErasedSpec, parallel};
+use clewline_core::{Criterion, ErasedSpec, parallel};
 use clewline_methods::{Check, Keys, Progress, Quasi, available_memory};
 use clewline_report::{Circumstances, Mapping, formats::InputFormat};
 use pyo3::{
@@ -26,6 +26,7 @@ pub(crate) struct Settings {
     keyed: bool,
     quasi: Option<Quasi>,
     may_fail: Option<clewline_core::MayFail>,
+    criterion: Criterion,
     pub(crate) circumstances: Circumstances,
     pub(crate) violations: usize,
 }
@@ -41,7 +42,7 @@ impl Settings {
     #[new]
     #[pyo3(signature = (spec, *, algorithm = "auto", timeout = None, memory = None, jobs = None,
         input_format = "auto", keyed = false, quasi = None, reading = None, may_fail = None, skew = 0,
-        initial = None, mapping = None, violations = 100))]
+        initial = None, mapping = None, violations = 100, criterion = None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         spec: &Bound<'_, PyAny>,
@@ -58,6 +59,7 @@ impl Settings {
         initial: Option<String>,
         mapping: Option<&str>,
         violations: usize,
+        criterion: Option<&str>,
     ) -> PyResult<Settings> {
         crate::add_formats();
         let mut circumstances = Circumstances::default();
@@ -72,6 +74,8 @@ impl Settings {
             quasi = Some(quasi.ok_or_else(without)?.with_reading(reading));
         }
         let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
+        let criterion = criterion.map(str::parse::<Criterion>).transpose();
+        let criterion = criterion.map_err(|it| wrong("criterion", it))?;
         Ok(Settings {
             specification: Specified::of(spec)?,
             algorithm: algorithm.parse().map_err(|it| wrong("algorithm", it))?,
@@ -82,6 +86,7 @@ impl Settings {
             keyed,
             quasi,
             may_fail: may_fail.map(str::parse).transpose().map_err(|it| wrong("may_fail", it))?,
+            criterion: criterion.unwrap_or_default(),
             circumstances,
             violations,
         })
@@ -133,6 +138,9 @@ impl Settings {
         if let Some(quasi) = &self.quasi {
             check = check.quasi(quasi.clone());
         }
+        if self.criterion != Criterion::default() {
+            check = check.criterion(self.criterion);
+        }
         if let Some(may_fail) = &self.may_fail {
             check = check.may_fail(may_fail.clone());
         }
@@ -172,8 +180,13 @@ impl Settings {
     /// The name of the specification, if a history can be judged while it is read.
     pub(crate) fn streamed(&self) -> Option<&str> {
         let Circumstances { skew, initial, .. } = &self.circumstances;
-        let is_plain = *skew == 0 && initial.is_none() && self.may_fail.is_none();
+        let is_plain = *skew == 0 && initial.is_none() && self.may_fail.is_none() && !self.has_criterion();
         if is_plain && matches!(self.algorithm, Algorithm::Auto) { self.name() } else { None }
+    }
+
+    /// Whether a criterion other than linearizability is given.
+    pub(crate) fn has_criterion(&self) -> bool {
+        self.criterion != Criterion::default()
     }
 
     /// Whether quasi factors are given.

@@ -76,6 +76,9 @@ pub(crate) fn check_sorted(
     if settings.is_quasi() {
         return Err(PyValueError::new_err("quasi: factors are not for sorted streams"));
     }
+    if settings.has_criterion() {
+        return Err(PyValueError::new_err("criterion: a sorted stream is judged by linearizability"));
+    }
     let cancel: Arc<Cancel> = Arc::default();
     let specification = settings.object()?;
     let mut judge = Judge {

@@ -244,6 +244,15 @@ def test_shards_of_the_wheel_are_merged(tmp_path):
     assert command("merge", "0.journal", cwd=tmp_path).returncode == 2
 
 
+def test_a_criterion_is_another_question(stale):
+    assert clewline.check(stale, "register").verdict == "violated"
+    assert clewline.check(stale, "register", criterion="sequential").holds
+    strongest = clewline.check(stale, "register", criterion="strongest")
+    assert strongest.holds and "sequentially consistent" in str(strongest)
+    with pytest.raises(ValueError, match="criterion: "):
+        clewline.check(stale, "register", criterion="good")
+
+
 def test_an_interrupt_ends_a_check():
     # A search that does not end in practice: values of many overlapping operations on a queue are
     # alike.

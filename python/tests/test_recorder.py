@@ -94,6 +94,34 @@ def test_tasks_of_asyncio_are_processes_and_a_cancelled_one_is_pending():
     assert recorder.check("register").holds
 
 
+def test_values_are_recorded_as_they_are_then(tmp_path):
+    recorder, contents = Recorder(), [1]
+    with recorder.operation("write", contents) as it:
+        contents.append(2)
+        it.ret = contents
+    contents.append(3)
+    (row,) = recorder.rows()
+    assert row["arg"] == [1] and row["ret"] == [1, 2]
+    with recorder.operation("write", {3, 1}) as it:
+        it.ret = None
+    recorder.write(tmp_path / "a.jsonl")
+    assert [json.loads(it)["arg"] for it in (tmp_path / "a.jsonl").read_text().splitlines()] == [[1], [1, 3]]
+
+
+def test_an_operation_that_is_collected_while_the_recorder_is_at_work_does_not_wait():
+    recorder = Recorder()
+    it = recorder.operation("write", 1)
+    with recorder._lock:
+        # As the garbage collector does in the middle of a method, here in another thread as well.
+        del it
+        other = recorder.operation("write", 2)
+        thread = threading.Thread(target=other.pending)
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive()
+    assert len(recorder.rows()) == 2
+
+
 def test_a_dropped_operation_is_pending():
     recorder = Recorder()
     it = recorder.operation("write", 1)

@@ -113,6 +113,31 @@ def test_a_script_is_a_specification(tmp_path, held, stale):
         clewline.check(held, str(tmp_path / "missing.star"))
 
 
+def test_objects_and_fractions_are_dicts_and_floats():
+    def counts(state, op, args, ret):
+        if op == "add":
+            return {**state, args[0]["name"]: state.get(args[0]["name"], 0) + args[0]["by"]}
+        return state if ret == state else []
+
+    rows = [
+        row(0, "add", 0, 1, arg={"name": "a", "by": 1.5}),
+        row(0, "add", 2, 3, arg={"name": "a", "by": 2}),
+        row(0, "read", 4, 5, ret={"a": 3.5}),
+    ]
+    assert clewline.check(rows, counts, initial={}).holds
+    rows[2] = row(0, "read", 4, 5, ret={"a": 3.0})
+    assert clewline.check(rows, counts, initial={}).verdict == "violated"
+    seen = []
+
+    def look(state, op, args, ret):
+        seen.append(ret)
+        return state
+
+    values = [0.5, {"x": [1, {"y": None}]}, 2**70, -1.5, "1.5", {"s": "{"}]
+    assert clewline.check([row(0, "op", 2 * i, 2 * i + 1, ret=it) for i, it in enumerate(values)], look).holds
+    assert seen == [0.5, {"x": (1, {"y": None})}, 2**70, -1.5, "1.5", {"s": "{"}]
+
+
 def test_a_pending_result_cannot_be_compared_by_mistake():
     def careless(state, op, args, ret):
         if op == "write":

@@ -5,13 +5,15 @@
 //! were put into the queue shows only when they are taken out. The search is `jit-graph`, without
 //! hints, with right ones, and with random ones.
 
-use std::{collections::VecDeque, sync::Arc, time::Instant};
+#[path = "../../../crates/clewline-check/tests/it/hints/overlapping.rs"]
+mod overlapping;
+
+use std::{sync::Arc, time::Instant};
 
 use clewline_check::{check, search::SEARCHES};
-use clewline_core::{
-    Budget, ErasedHistory, Names, ObjectId, ProcessId, Random, RawCall, Recording, Timed, TimedColumns,
-    Value, Values,
-};
+use clewline_core::{Budget, ErasedHistory, Random};
+
+use overlapping::overlapping;
 
 const CONFIGURATIONS_MAX: u64 = 300_000;
 
@@ -43,38 +45,4 @@ fn measure(case: &dyn ErasedHistory, hints: Option<&Arc<[Option<i64>]>>) -> Stri
         "holds" => format!("{time:.2} ms ({visited})"),
         word => format!("{word} after {time:.0} ms ({visited})"),
     }
-}
-
-/// A history of a queue, each operation open while about `width` others take effect, and how
-/// many processes it has.
-fn overlapping(count: usize, width: usize, seed: u64) -> (Box<dyn ErasedHistory>, usize) {
-    let mut random = Random::new(seed);
-    let (mut values, mut columns) = (Values::new(), TimedColumns::with_capacity(count));
-    let (enq, deq) = (values.text("enq"), values.text("deq"));
-    let mut inside: VecDeque<Value> = VecDeque::new();
-    let (mut orders, mut free) = (Vec::new(), Vec::new());
-    for at in 0..count {
-        let value = values.int(random.below(8) as i64);
-        let (method, arg, ret) = match random.below(2) {
-            0 => (deq, Value::ABSENT, inside.pop_front().unwrap_or(Value::NIL)),
-            _ => (enq, value, Value::ABSENT),
-        };
-        if method == enq {
-            inside.push_back(value);
-        }
-        let point = 1_000 * at as i64;
-        let called = point - random.below(1_000 * width) as i64;
-        let ends = point + 1 + random.below(1_000 * width) as i64;
-        let process = free.iter().position(|it| *it < called).unwrap_or(free.len());
-        free.resize(free.len().max(process + 1), i64::MIN);
-        free[process] = ends;
-        let (call, object) = (RawCall { method, arg }, ObjectId(0));
-        let process = ProcessId(process as u32);
-        columns.push(Timed { process, object, call, called, returned: Some((ret, ends)) });
-        orders.push(Some(at as i64));
-    }
-    let names = Names { orders: Some(orders), ..Names::default() };
-    let recording = Recording::new(columns.finish().expect("it is a history"), values, names);
-    let specification = clewline_specs::find("queue").expect("it is built in");
-    (specification.load(recording).expect("it is one of these"), free.len())
 }

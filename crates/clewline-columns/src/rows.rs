@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 use crate::cells::{self, CellError};
 
 /// The columns that are read.
-pub(crate) const COLUMNS: [&str; 9] =
-    ["process", "op", "call", "return", "arg", "ret", "key", "object", "id"];
+pub(crate) const COLUMNS: [&str; 10] =
+    ["process", "op", "call", "return", "arg", "ret", "key", "object", "id", "order"];
 
 // Without these there is no history.
 const REQUIRED: [&str; 3] = ["process", "op", "call"];
@@ -72,6 +72,8 @@ pub(crate) struct Rows {
     columns: TimedColumns<RawCall, Value>,
     // By row; empty if there is no column of ids.
     ids: Vec<Value>,
+    // By row; empty if there is no column of orders.
+    orders: Vec<Option<i64>>,
     times: Option<Vec<Times>>,
     // Columns whose texts are JSON.
     json: Vec<String>,
@@ -86,6 +88,7 @@ impl Rows {
             objects: Numbering::default(),
             columns: TimedColumns::with_capacity(0),
             ids: Vec::new(),
+            orders: Vec::new(),
             times: options.times.then(Vec::new),
             json,
         }
@@ -156,6 +159,10 @@ impl Rows {
                 times.push(Times { line: before + row + 1, called, returned: returned[row] });
             }
         }
+        if let Some(array) = column("order") {
+            self.orders.resize(before, None);
+            self.orders.extend(cells::times(&array).map_err(|it| failed("order", it))?);
+        }
         if let Some(id) = id {
             self.ids.resize(before, Value::ABSENT);
             self.ids.extend(id);
@@ -165,12 +172,13 @@ impl Rows {
 
     /// The recording of all rows.
     pub(crate) fn finish(self) -> Result<Recording, ReadError> {
-        let Rows { values, processes, objects, columns, mut ids, times, .. } = self;
+        let Rows { values, processes, objects, columns, mut ids, mut orders, times, .. } = self;
         let read = columns.len();
         let failed = |row: usize, message: String| after(read, row, message);
         if !ids.is_empty() {
             ids.resize(read, Value::ABSENT);
         }
+        orders.resize(read, None);
         let history = columns.finish().map_err(|malformed| {
             let other = malformed.other().map(|it| format!(" (row {})", it + 1)).unwrap_or_default();
             failed(malformed.index(), format!("{}{other}", malformed.reason()))
@@ -180,6 +188,7 @@ impl Rows {
             objects: objects.names,
             ids: (!ids.is_empty()).then_some(ids),
             times,
+            orders: orders.iter().any(Option::is_some).then_some(orders),
             ..Names::default()
         };
         if let Some(own) = &names.ids {

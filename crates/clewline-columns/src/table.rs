@@ -28,7 +28,7 @@ pub(crate) fn of(recording: &Recording) -> Result<RecordBatch, WriteError> {
     let column = |name: &'static str| rows.iter().map(move |it| it.get(name)).collect::<Vec<_>>();
     let mut fields: Vec<Field> = Vec::new();
     let mut columns: Vec<ArrayRef> = Vec::new();
-    for name in ["process", "op", "call", "return", "arg", "ret", "object", "id"] {
+    for name in ["process", "op", "call", "return", "arg", "ret", "object", "id", "order"] {
         let cells = column(name);
         if cells.iter().all(Option::is_none) && !matches!(name, "return" | "arg" | "ret") {
             continue;

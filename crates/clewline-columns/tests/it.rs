@@ -35,6 +35,19 @@ fn read(name: &str, bytes: &[u8]) -> Result<Recording, String> {
     formats::read(format(name), &mut &*bytes, &ReadOptions::default()).map_err(|it| it.to_string())
 }
 
+#[test]
+fn order_hints_are_a_column() {
+    let line = |call: i64, order: &str| {
+        format!("{{\"process\": 0, \"op\": \"a\", \"call\": {call}, \"return\": {call}{order}}}\n")
+    };
+    let text = line(1, ", \"order\": 9") + &line(2, "") + &line(3, ", \"order\": -2");
+    for name in ["parquet", "arrow"] {
+        let mut bytes = Vec::new();
+        format(name).write(&from_jsonl(&text), &mut bytes).unwrap();
+        assert_eq!(read(name, &bytes).unwrap().names.orders, Some(vec![Some(9), None, Some(-2)]));
+    }
+}
+
 /// Every specification's histories, of several objects, are the same after both formats.
 #[test]
 fn what_is_written_is_read_again() {

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use crate::{
     codec::{Codec, CodecError, Encoded},
     criterion::Criterion,
-    history::{History, Span},
+    history::{History, Malformed, Span},
     id::{ObjectId, OperationId, ProcessId},
     initial::with_initial,
     may_fail::MayFail,
@@ -185,7 +185,8 @@ where
             && !specification.start_at(&recording.values, state)
         {
             let calls = self.initial_calls(&mut recording.values, state).map_err(at_start)?;
-            (recording, initial) = with_initial(recording, &calls);
+            let too_many = |it: Malformed| at_start(CodecError(it.reason().to_owned()));
+            (recording, initial) = with_initial(recording, &calls).map_err(too_many)?;
         }
         let Recording { history, values, names, missing, .. } = recording;
         let values = Arc::new(values);

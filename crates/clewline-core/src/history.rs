@@ -554,9 +554,24 @@ impl<C, R> TimedColumns<C, R> {
     ///
     /// If an operation returns before it is called, or a process calls while its operation is open.
     pub fn finish(self) -> Result<History<C, R>, Malformed> {
+        self.finish_with(PendingCall::KeepsProcess)
+    }
+
+    /// As [`finish`](Self::finish), of operations that were part of a history: there, a process may
+    /// have gone on from a pending operation ([`Event::Info`]).
+    ///
+    /// # Errors
+    ///
+    /// If an operation returns before it is called, or a process calls while an operation of it is
+    /// open that returns.
+    pub fn finish_abandoned(self) -> Result<History<C, R>, Malformed> {
+        self.finish_with(PendingCall::IsAbandoned)
+    }
+
+    fn finish_with(self, pending: PendingCall) -> Result<History<C, R>, Malformed> {
         let TimedColumns { mut history, called, returned } = self;
         let is_pending = history.rets.iter().map(Option::is_none).collect();
-        let mut times = Times { called, returned, is_pending };
+        let mut times = Times { called, returned, is_pending, pending };
         let RankedOrder { order, ties } = times.sort(&history.processes)?;
         if !order.is_sorted() {
             rank::permute_copies(&mut history.processes, &order);
@@ -578,18 +593,26 @@ struct RankedOrder {
     ties: Vec<(u32, u32)>,
 }
 
+/// Whether a process may call although an operation of it is pending.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PendingCall {
+    KeepsProcess,
+    IsAbandoned,
+}
+
 /// The times of operations, without their calls: this is not generic, so it compiles once.
 struct Times {
     called: Vec<i64>,
     // Meaningless where the operation is pending, until they are sorted.
     returned: Vec<i64>,
     is_pending: Vec<bool>,
+    pending: PendingCall,
 }
 
 impl Times {
     /// Sorts by call. Position `i` then holds the entry that was at the `i`th index of the order.
     fn sort(&mut self, processes: &[ProcessId]) -> Result<RankedOrder, Malformed> {
-        let Times { called, returned, is_pending } = self;
+        let Times { called, returned, is_pending, .. } = self;
         let n = called.len();
         if MAX_OPERATIONS < n {
             return Err(Malformed { at: MAX_OPERATIONS, kind: MalformedKind::TooMany });
@@ -623,14 +646,16 @@ impl Times {
     /// Checks that each process waits for the response before it calls again, and orders its
     /// operations at equal times.
     fn order_ties(&self, processes: &[ProcessId], order: &mut [u32]) -> Result<Vec<(u32, u32)>, Malformed> {
-        let Times { called, returned, is_pending } = self;
+        let Times { called, returned, is_pending, pending } = self;
         // The last operation of each process.
         let mut last: FxHashMap<ProcessId, u32> = FxHashMap::default();
         let mut touching: Vec<(u32, u32)> = Vec::new();
         let mut shuffled: FxHashSet<ProcessId> = FxHashSet::default();
         for &at in &*order {
             let process = processes[at as usize];
-            let Some(other) = last.insert(process, at) else { continue };
+            let is_abandoned = is_pending[at as usize] && *pending == PendingCall::IsAbandoned;
+            let other = if is_abandoned { last.get(&process).copied() } else { last.insert(process, at) };
+            let Some(other) = other else { continue };
             let called = called[at as usize];
             if is_pending[other as usize] || called < returned[other as usize] {
                 let kind = MalformedKind::CallWhileOpen { since: other as usize };
@@ -660,7 +685,7 @@ impl Times {
     /// Merges calls, which ascend, with returns; at one time calls come first, except for the
     /// `ties`.
     fn rank_ends(&self, ties: &[(u32, u32)]) -> Vec<Span> {
-        let Times { called, returned, is_pending } = self;
+        let Times { called, returned, is_pending, .. } = self;
         let mut by_return: Vec<u32> =
             (0..called.len() as u32).filter(|&it| !is_pending[it as usize]).collect();
         rank::sort_by_time(&mut by_return, returned);

@@ -43,6 +43,7 @@ mod shown;
 mod simulate;
 mod sorting;
 mod specification;
+mod static_name;
 mod table;
 mod ties;
 mod value;
@@ -72,15 +73,16 @@ pub use not_found::NotFound;
 pub use parse_error::{ParseError, Place};
 pub use problem::{Automaton, PossibleResult, Problem, Replay, Retain, Show, Start, Successor};
 pub use random::Random;
-pub use recording::{Names, Note, RawCall, RawHistory, Recording, Skipped, Times};
+pub use recording::{Names, Note, OwnTimes, RawCall, RawHistory, Recording, Skipped, Times};
 pub use role::{ObjectKind, Role, RoleKind, Roles};
 pub use sampling::{CallSampler, GeneratorConfig, ValueDomain};
 pub use set_operation::{SetOperation, SetOperations};
 pub use shown::{Shown, ShownArguments, ShownReturn, visible};
 pub use sorting::sort_by_key;
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
+pub use static_name::static_name;
 pub use table::{ExtendError, Table};
-pub use value::{Datum, Value, ValueError, Values};
+pub use value::{Datum, Value, ValueError, Values, Written};
 pub use verdict::{
     Allowed, DeadEnd, Explanation, FailurePoint, PartialLinearization, Rule, Verdict, VerdictKind, Violation,
     Why,

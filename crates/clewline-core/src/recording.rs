@@ -76,6 +76,10 @@ pub struct Names {
     /// position, the smaller the earlier. These are hints, which a search tries first; they claim
     /// nothing. `None` if the source has none.
     pub orders: Option<Vec<Option<i64>>>,
+    /// The process of each operation, by source position, and its times by the clock of that
+    /// process; `None` if they are those of the history. They are not where intervals were widened,
+    /// or where a process had several operations at a time: it is several processes there.
+    pub own_times: Option<Vec<OwnTimes>>,
     /// Notes on the history, in the order of the source.
     pub notes: Vec<Note>,
     /// Its crashes, in the order of the source; each is a note, too.
@@ -126,6 +130,28 @@ impl Note {
     #[must_use]
     pub fn is_moment(&self) -> bool {
         self.until == Some(self.from)
+    }
+}
+
+/// When an operation was called and returned, by the clock of its process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnTimes {
+    /// The process, by the number of the first that has its name.
+    pub process: ProcessId,
+    /// The time of the call.
+    pub called: i64,
+    /// The time of the return; [`i64::MAX`] while pending.
+    pub returned: i64,
+}
+
+impl OwnTimes {
+    /// Whether the process called `other` after this operation had returned.
+    #[must_use]
+    pub fn precedes(self, other: OwnTimes) -> bool {
+        let is_before = self.returned < other.called;
+        // It may call at the time of a return, but not before it had called.
+        let touches = self.returned == other.called && self.called < other.called;
+        self.process == other.process && (is_before || touches)
     }
 }
 

@@ -16,6 +16,7 @@
 
 mod convert;
 mod word;
+mod written;
 
 use std::{fmt, rc::Rc, sync::Arc};
 
@@ -23,6 +24,7 @@ use hashbrown::HashTable;
 
 pub use convert::ValueError;
 pub use word::{Datum, Value};
+pub use written::Written;
 
 use word::{hash, show, with_debug};
 

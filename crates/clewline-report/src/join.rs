@@ -2,26 +2,28 @@
 
 use std::collections::HashMap;
 
-use clewline_core::{
-    Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Times, Value, Values,
-};
+use clewline_core::{Names, RawCall, Recording, Times, Value, Values};
 
-use crate::ReadError;
+use crate::{
+    ReadError,
+    timed_rows::{TimedRow, TimedRows},
+};
 
 /// Joins recordings, each with its name, into one history by the times of their operations. Equal
 /// names of processes and objects are the same process and object. Lines are numbered on from file
 /// to file. Operations without an id of their own have one of the name of the file and their line.
+/// Clocks differ by at most `skew`.
 ///
 /// # Errors
 ///
 /// The name of the recording that has no times of all its operations, or with which the whole is no
 /// history, and why.
-pub fn join(recordings: Vec<(String, Recording)>) -> Result<Recording, (String, ReadError)> {
+pub fn join(recordings: Vec<(String, Recording)>, skew: i64) -> Result<Recording, (String, ReadError)> {
     let mut joined = Joined::default();
     for (name, recording) in recordings {
         joined.add(name, recording)?;
     }
-    joined.finish()
+    joined.finish(skew)
 }
 
 #[derive(Default)]
@@ -29,7 +31,7 @@ struct Joined {
     values: Values,
     processes: Numbering,
     objects: Numbering,
-    columns: Option<TimedColumns<RawCall, Value>>,
+    rows: TimedRows,
     // By row.
     ids: Vec<Value>,
     times: Vec<Times>,
@@ -66,8 +68,7 @@ impl Joined {
             return Err((name, ReadError::in_line(1, why.to_owned())));
         };
         let rename = self.values.absorb(&values);
-        let columns = self.columns.get_or_insert_with(|| TimedColumns::with_capacity(0));
-        self.files.push((name.clone(), columns.len(), lines));
+        self.files.push((name.clone(), self.rows.len(), lines));
         self.missing = self.missing.or(Some(rename(missing)));
         let initial = initial.map(&rename);
         if self.initial.zip(initial).is_some_and(|(one, other)| one != other) {
@@ -82,9 +83,10 @@ impl Joined {
             let process = names.processes.get(operation.process.index()).copied();
             let object = names.objects.get(operation.object.index()).copied().unwrap_or(Value::ABSENT);
             let own = names.ids.as_ref().and_then(|it| it.get(history.source(operation.id)).copied());
-            columns.push(Timed {
-                process: ProcessId(self.processes.number(rename(process.unwrap_or(Value::ABSENT)))),
-                object: ObjectId(self.objects.number(rename(object))),
+            self.rows.push(TimedRow {
+                line: lines + times.line,
+                process: self.processes.number(rename(process.unwrap_or(Value::ABSENT))),
+                object: self.objects.number(rename(object)),
                 call: RawCall { method: rename(operation.call.method), arg: rename(operation.call.arg) },
                 called: times.called,
                 returned: times.returned.zip(operation.ret).map(|(time, ret)| (rename(*ret), time)),
@@ -97,12 +99,12 @@ impl Joined {
         Ok(())
     }
 
-    fn finish(self) -> Result<Recording, (String, ReadError)> {
+    fn finish(self, skew: i64) -> Result<Recording, (String, ReadError)> {
         let Joined {
             mut values,
-            processes,
+            mut processes,
             objects,
-            columns,
+            rows,
             mut ids,
             times,
             orders,
@@ -114,8 +116,15 @@ impl Joined {
             let at = files.partition_point(|it| it.1 <= row).saturating_sub(1);
             files.get(at).map_or((String::new(), 1), |it| (it.0.clone(), times[row].line - it.2))
         };
-        let columns = columns.unwrap_or_else(|| TimedColumns::with_capacity(0));
-        let history = columns.finish().map_err(|malformed| {
+        let (columns, own_times) = match skew {
+            // A process that is in two files at the same time is an error.
+            0 => (rows.into_columns_of_processes(), None),
+            _ => {
+                let (columns, _, own_times) = rows.into_columns(skew, &mut processes.names);
+                (columns, own_times)
+            }
+        };
+        let history = columns.finish_abandoned().map_err(|malformed| {
             let (name, line) = place(malformed.index());
             let other = malformed.other().map(place);
             let other = other.map(|it| format!(" ({}, line {})", it.0, it.1)).unwrap_or_default();
@@ -133,6 +142,7 @@ impl Joined {
             lines: Some(lines),
             times: Some(times),
             orders: orders.iter().any(Option::is_some).then_some(orders),
+            own_times,
             ..Names::default()
         };
         let missing = missing.unwrap_or(Value::NIL);

@@ -32,6 +32,8 @@ pub struct Mapping {
     pub returned: Option<String>,
     /// The operation's own id.
     pub id: Option<String>,
+    /// The order in which operations took effect, as a hint.
+    pub order: Option<String>,
     /// The names of methods in the file, and what they are called here.
     pub ops: BTreeMap<String, String>,
     /// Whether texts of arguments and results are JSON.
@@ -47,8 +49,8 @@ pub enum Columns {
     List(Vec<String>),
 }
 
-const MEMBERS: [&str; 11] =
-    ["arg", "call", "id", "json", "object", "op", "ops", "outcome", "process", "ret", "return"];
+const MEMBERS: [&str; 12] =
+    ["arg", "call", "id", "json", "object", "op", "ops", "order", "outcome", "process", "ret", "return"];
 
 impl Mapping {
     /// Reads a mapping from its JSON.
@@ -74,6 +76,7 @@ impl Mapping {
                 "call" => mapping.call = text(value)?,
                 "return" => mapping.returned = text(value)?,
                 "id" => mapping.id = text(value)?,
+                "order" => mapping.order = text(value)?,
                 "arg" => {
                     mapping.arg = Some(match value {
                         JsonValue::Array(items) => Columns::List(

@@ -3,11 +3,12 @@
 //! Clocks of several hosts may differ. A bound on their difference, the skew, widens the interval
 //! of each operation at both ends, so that no order is claimed that the clocks do not prove. Then
 //! two operations of one process may overlap: each of them gets a process of its own, of the same
-//! name. This forgets the order within the process, which allows more orders, never fewer.
+//! name. For linearizability this allows more orders, never fewer. Criteria that need the order
+//! within the process find it in [`OwnTimes`].
 
 use std::collections::HashMap;
 
-use clewline_core::{ObjectId, ProcessId, RawCall, Timed, TimedColumns, Value};
+use clewline_core::{ObjectId, OwnTimes, ProcessId, RawCall, Timed, TimedColumns, Value};
 
 use crate::event_reader::SourceLines;
 
@@ -46,12 +47,20 @@ impl TimedRows {
     }
 
     /// The columns of these operations, with intervals widened by `skew` on both sides. Where
-    /// operations of one process overlap, processes are added to `processes`, the names by number.
+    /// operations of one process overlap, processes are added to `processes`, the names by number;
+    /// the times by the clocks of processes are returned where they are not those of the history.
     pub(crate) fn into_columns(
         mut self,
         skew: i64,
         processes: &mut Vec<Value>,
-    ) -> (TimedColumns<RawCall, Value>, SourceLines) {
+    ) -> (TimedColumns<RawCall, Value>, SourceLines, Option<Vec<OwnTimes>>) {
+        let own = |row: &TimedRow| OwnTimes {
+            process: ProcessId(row.process),
+            called: row.called,
+            returned: row.returned.map_or(i64::MAX, |it| it.1),
+        };
+        let own_times: Vec<OwnTimes> = self.rows.iter().map(own).collect();
+        let named = processes.len();
         for row in &mut self.rows {
             row.called = row.called.saturating_sub(skew);
             row.returned = row.returned.map(|(ret, time)| (ret, time.saturating_add(skew)));
@@ -59,14 +68,20 @@ impl TimedRows {
         // A process that calls when its operation returns keeps its order, unless clocks differ.
         let is_free = |free: i64, called: i64| free < called || (free == called && skew == 0);
         self.separate(processes, is_free);
-        let mut columns = TimedColumns::with_capacity(self.rows.len());
         let mut lines = SourceLines::default();
-        for TimedRow { line, process, object, call, called, returned } in self.rows {
+        self.rows.iter().for_each(|it| lines.push(it.line));
+        let is_changed = skew != 0 || named != processes.len();
+        (self.into_columns_of_processes(), lines, is_changed.then_some(own_times))
+    }
+
+    /// The columns of these operations, as they are.
+    pub(crate) fn into_columns_of_processes(self) -> TimedColumns<RawCall, Value> {
+        let mut columns = TimedColumns::with_capacity(self.rows.len());
+        for TimedRow { process, object, call, called, returned, .. } in self.rows {
             let (process, object) = (ProcessId(process), ObjectId(object));
             columns.push(Timed { process, object, call, called, returned });
-            lines.push(line);
         }
-        (columns, lines)
+        columns
     }
 
     /// Gives operations of one process that overlap to different ones.

@@ -51,8 +51,8 @@ impl Builtin {
                 let columns =
                     values.iter().map(|value| it.collect(value)).collect::<Result<Vec<_>, String>>()?;
                 let len = columns.iter().map(Vec::len).min().unwrap_or(0);
-                let row = |at: usize| Val::Tuple(columns.iter().map(|column| column[at].clone()).collect());
-                let rows = (0..len).map(row).collect();
+                let row = |at: usize| Val::tuple(columns.iter().map(|column| column[at].clone()).collect());
+                let rows = (0..len).map(row).collect::<Result<_, String>>()?;
                 Ok(it.heap.list(rows))
             }
             (Builtin::Enumerate, [value, rest @ ..]) if rest.len() <= 1 => {
@@ -62,14 +62,14 @@ impl Builtin {
                     [other, ..] => return Err(unsupported("`enumerate`", other)),
                 };
                 let items = it.collect(value)?.into_iter().enumerate();
-                let pair = |(at, item)| Val::Tuple([Val::Int(first.wrapping_add(at as i64)), item].into());
-                let pairs = items.map(pair).collect();
+                let pair = |(at, item)| Val::tuple(vec![Val::Int(first.wrapping_add(at as i64)), item]);
+                let pairs = items.map(pair).collect::<Result<_, String>>()?;
                 Ok(it.heap.list(pairs))
             }
             (Builtin::Bool, []) => Ok(Val::Bool(false)),
             (Builtin::Int, []) => Err(self.wrong_count(0)),
             (Builtin::List, []) => Ok(it.heap.list(Vec::new())),
-            (Builtin::Tuple, []) => Ok(Val::Tuple([].into())),
+            (Builtin::Tuple, []) => Val::tuple(Vec::new()),
             (_, [value]) => self.of_one(it, value),
             (_, values) => Err(self.wrong_count(values.len())),
         }
@@ -104,6 +104,7 @@ impl Builtin {
                 other => Err(unsupported("`int`", other)),
             },
             Builtin::Len => {
+                it.spend(if let Val::Text(text) = value { text.len() / 8 } else { 0 })?;
                 let len = match (value, it.heap.sequence(value), it.heap.entries(value)) {
                     (Val::Text(text), ..) => text.chars().count(),
                     (_, Some(Sequence::Items(items)), _) => items.len(),
@@ -117,7 +118,7 @@ impl Builtin {
                 let items = it.collect(value)?;
                 Ok(it.heap.list(items))
             }
-            Builtin::Tuple => Ok(Val::Tuple(it.collect(value)?.into())),
+            Builtin::Tuple => Val::tuple(it.collect(value)?),
             Builtin::Reversed => {
                 let mut items = it.collect(value)?;
                 items.reverse();
@@ -127,7 +128,7 @@ impl Builtin {
             Builtin::Repr | Builtin::Type if matches!(value, Val::Unknown) => {
                 Err(unsupported(&format!("`{}`", self.name()), value))
             }
-            Builtin::Repr => Ok(Val::Text(it.shown(value).into())),
+            Builtin::Repr => it.shown(value).map(|it| Val::Text(it.into())),
             Builtin::Type => Ok(Val::text(value.kind())),
             Builtin::Dict
             | Builtin::Enumerate
@@ -163,7 +164,7 @@ impl Builtin {
         let step_size = i128::from(step).abs();
         let len = if distance <= 0 { 0 } else { (distance + step_size - 1) / step_size };
         let len = usize::try_from(len).map_err(|_| "a range is too long".to_owned())?;
-        Ok(Val::Range(Arc::new(Range { start, len, step })))
+        Ok(Val::Range(Arc::new(Range { start, stop, len, step })))
     }
 
     /// `max` and `min`.

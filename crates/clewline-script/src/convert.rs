@@ -11,9 +11,9 @@
 
 use std::sync::Arc;
 
-use clewline_core::{Datum, Value, Values};
+use clewline_core::{Datum, Value, Values, Written};
 
-use crate::value::{Dict, Freezing, Heap, Items, Val};
+use crate::value::{Dict, Freezing, Heap, Items, Purpose, Val};
 
 /// The value of a script, frozen and canonical, for a value of a history.
 pub(crate) fn to_script(values: &Values, value: Value) -> Val {
@@ -29,7 +29,7 @@ pub(crate) fn to_script(values: &Values, value: Value) -> Val {
 
 /// A frozen list of canonical values.
 pub(crate) fn list(items: Vec<Val>) -> Val {
-    Val::FrozenList(Arc::new(Items { is_canonical: true, items }))
+    Val::FrozenList(Arc::new(Items::canonical(items)))
 }
 
 /// A dict of canonical values; `None` if one cannot be a key.
@@ -39,12 +39,12 @@ pub(crate) fn dict(entries: Vec<(Val, Val)>) -> Option<Val> {
         dict.insert(key.key_hash()?, key, value);
     }
     // It is not canonical yet: its keys are sorted then.
-    Heap::default().freeze(&Val::FrozenDict(Arc::new(dict)), &Freezing::STATE).ok()
+    canonical(&Val::FrozenDict(Arc::new(dict)))
 }
 
 /// `value`, which is frozen, in its canonical form; `None` if it holds a function.
 pub(crate) fn canonical(value: &Val) -> Option<Val> {
-    Heap::default().freeze(value, &Freezing::STATE).ok()
+    Heap::default().freeze(value, &Freezing { purpose: Purpose::State, unknown: None }, &mut 0).ok()
 }
 
 /// The value of a history that needs no table, for a frozen value of a script.
@@ -132,107 +132,23 @@ fn write_text(text: &str, out: &mut String) {
 
 /// The dict that `written`, an object of JSON or a map of EDN, stands for.
 fn object(written: &str) -> Option<Val> {
-    if !written.starts_with('{') {
-        return None;
+    match Written::parse(written)? {
+        map @ Written::Map(_) => taken(map),
+        _ => None,
     }
-    let mut reader = Reader { rest: written };
-    let value = reader.value(0)?;
-    reader.skip();
-    reader.rest.is_empty().then_some(value)
 }
 
-// As deep as the values of a script.
-const DEPTH_MAX: usize = crate::value::VALUE_DEPTH_MAX;
-
-/// A text of JSON or EDN.
-struct Reader<'t> {
-    rest: &'t str,
-}
-
-impl Reader<'_> {
-    fn skip(&mut self) {
-        self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r', ',']);
-    }
-
-    fn take(&mut self, sign: char) -> bool {
-        let after = self.rest.strip_prefix(sign);
-        self.rest = after.unwrap_or(self.rest);
-        after.is_some()
-    }
-
-    fn value(&mut self, depth: usize) -> Option<Val> {
-        self.skip();
-        if DEPTH_MAX < depth {
-            return None;
+fn taken(written: Written) -> Option<Val> {
+    Some(match written {
+        Written::Nil => Val::None,
+        Written::Bool(truth) => Val::Bool(truth),
+        Written::Int(int) => Val::Int(int),
+        Written::Text(text) => Val::Text(text.into()),
+        Written::Word(word) => Val::Other(word.into()),
+        Written::List(items) => list(items.into_iter().map(taken).collect::<Option<_>>()?),
+        Written::Map(entries) => {
+            let entry = |(key, value)| Some((taken(key)?, taken(value)?));
+            dict(entries.into_iter().map(entry).collect::<Option<_>>()?)?
         }
-        if self.take('{') {
-            let mut entries = Vec::new();
-            loop {
-                self.skip();
-                if self.take('}') {
-                    return dict(entries);
-                }
-                let is_text = self.rest.starts_with('"');
-                let key = self.value(depth + 1)?;
-                // A colon of JSON follows its key at once; that of a keyword follows a space.
-                if is_text {
-                    self.take(':');
-                }
-                entries.push((key, self.value(depth + 1)?));
-            }
-        }
-        if self.take('[') {
-            let mut items = Vec::new();
-            loop {
-                self.skip();
-                if self.take(']') {
-                    return Some(list(items));
-                }
-                items.push(self.value(depth + 1)?);
-            }
-        }
-        if self.take('"') {
-            return self.text();
-        }
-        let end = self.rest.find([' ', ',', '}', ']', '\t', '\n', '\r']).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        match word {
-            "" => None,
-            "true" => Some(Val::Bool(true)),
-            "false" => Some(Val::Bool(false)),
-            "null" | "nil" => Some(Val::None),
-            _ => match (word.parse(), word.strip_prefix(':')) {
-                (Ok(int), _) => Some(Val::Int(int)),
-                (Err(_), Some(name)) => Some(Val::text(name)),
-                (Err(_), None) => Some(Val::Other(word.into())),
-            },
-        }
-    }
-
-    /// The rest of a text, after its first quote.
-    fn text(&mut self) -> Option<Val> {
-        let mut text = String::new();
-        let mut characters = self.rest.chars();
-        loop {
-            match characters.next()? {
-                '"' => break,
-                '\\' => match characters.next()? {
-                    'n' => text.push('\n'),
-                    't' => text.push('\t'),
-                    'r' => text.push('\r'),
-                    'b' => text.push('\u{8}'),
-                    'f' => text.push('\u{c}'),
-                    'u' => {
-                        let digits: String = characters.by_ref().take(4).collect();
-                        text.push(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32)?);
-                    }
-                    other => text.push(other),
-                },
-                other => text.push(other),
-            }
-        }
-        self.rest = characters.as_str();
-        Some(Val::Text(text.into()))
-    }
+    })
 }

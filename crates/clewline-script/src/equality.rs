@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     interpreter::{Guess, Interpreter},
-    value::{Dict, Freezing, Items, VALUE_DEPTH_MAX, Val},
+    value::{Dict, Entry, Items, Purpose, VALUE_DEPTH_MAX, Val},
 };
 
 impl Interpreter<'_> {
@@ -28,12 +28,9 @@ impl Interpreter<'_> {
 
     /// Whether the result of the pending operation, which is unknown, is `value`.
     fn guess_equal(&mut self, value: &Val) -> Result<bool, String> {
-        // A result in a history is none of these.
-        if matches!(value, Val::Tuple(_) | Val::Range(_) | Val::Function(_) | Val::Builtin(_)) {
-            return Ok(false);
-        }
-        let value = self.heap.freeze(value, &Freezing::STATE)?;
-        if self.guess.excluded.contains(&value) {
+        let value = self.freeze(value, Purpose::Comparison)?;
+        self.spend((value.extent().size + self.guess.excluded.len()) / 8)?;
+        if !value.may_be_result() || self.guess.excluded.contains(&value) {
             return Ok(false);
         }
         let is_equal = self.choose(2) == 0;
@@ -47,8 +44,8 @@ impl Interpreter<'_> {
 
     /// Whether the result of the pending operation, which is unknown, counts as true.
     fn guess_truth(&mut self) -> Result<bool, String> {
-        let empty = Val::FrozenList(Arc::new(Items { is_canonical: true, items: Vec::new() }));
-        let empty_dict = Val::FrozenDict(Arc::new(Dict { is_canonical: true, entries: Vec::new() }));
+        let empty = Val::FrozenList(Arc::new(Items::canonical(Vec::new())));
+        let empty_dict = Val::FrozenDict(Arc::new(Dict::CANONICAL));
         for value in [Val::None, Val::Bool(false), Val::Int(0), Val::text(""), empty, empty_dict] {
             if self.guess_equal(&value)? {
                 return Ok(false);
@@ -103,35 +100,61 @@ impl Interpreter<'_> {
         if one.kind() != other.kind() {
             return Ok(false);
         }
-        if let (Some(one), Some(other)) = (self.heap.items(one), self.heap.items(other)) {
-            if one.len() != other.len() {
+        if let (Some(len), Some(other_len)) = (self.len_of(one), self.len_of(other)) {
+            if len != other_len {
                 return Ok(false);
             }
-            let (one, other) = (one.to_vec(), other.to_vec());
-            for (one, other) in one.iter().zip(&other) {
-                if !self.equal(one, other, depth + 1)? {
-                    return Ok(false);
-                }
-            }
-            return Ok(true);
-        }
-        if let (Some(one), Some(other)) = (self.heap.entries(one), self.heap.entries(other)) {
-            if one.entries.len() != other.entries.len() {
-                return Ok(false);
-            }
-            let mut pairs = Vec::with_capacity(one.entries.len());
-            for entry in &one.entries {
-                let at = entry.key.key_hash().and_then(|hash| other.find(hash, &entry.key));
-                let Some(at) = at else { return Ok(false) };
-                pairs.push((entry.value.clone(), other.entries[at].value.clone()));
-            }
-            for (one, other) in pairs {
+            for at in 0..len {
+                let (one, other) = (self.item_at(one, at), self.item_at(other, at));
                 if !self.equal(&one, &other, depth + 1)? {
                     return Ok(false);
                 }
             }
             return Ok(true);
         }
+        if let (Some(len), Some(other_len)) = (self.count_of(one), self.count_of(other)) {
+            if len != other_len {
+                return Ok(false);
+            }
+            for at in 0..len {
+                let Some((value, other)) = self.pair_at(one, other, at)? else { return Ok(false) };
+                if !self.equal(&value, &other, depth + 1)? {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        }
+        self.spend(one.extent().size.min(other.extent().size) / 8)?;
         Ok(one == other)
+    }
+
+    /// How many items a list or a tuple has.
+    pub(crate) fn len_of(&self, value: &Val) -> Option<usize> {
+        self.heap.items(value).map(<[Val]>::len)
+    }
+
+    /// An item of a list or a tuple, which has so many.
+    pub(crate) fn item_at(&self, value: &Val, at: usize) -> Val {
+        self.heap.items(value).map_or(Val::None, |it| it[at].clone())
+    }
+
+    /// How many entries a dict has.
+    fn count_of(&self, value: &Val) -> Option<usize> {
+        self.heap.entries(value).map(|it| it.entries.len())
+    }
+
+    /// The value of an entry of a dict, and that of the same key in a dict of as many entries.
+    fn pair_at(&mut self, one: &Val, other: &Val, at: usize) -> Result<Option<(Val, Val)>, String> {
+        let (Some(one), Some(other)) = (self.heap.entries(one), self.heap.entries(other)) else {
+            return Ok(None);
+        };
+        let entry = &one.entries[at];
+        let is_same = |it: &Entry| it.hash == entry.hash && it.key == entry.key;
+        // Most often it has the same place.
+        let place = if is_same(&other.entries[at]) { Some(at) } else { other.find(entry.hash, &entry.key) };
+        let pair = place.map(|it| (entry.value.clone(), other.entries[it].value.clone()));
+        let scanned = place.unwrap_or(other.entries.len()).abs_diff(at);
+        self.spend(scanned / 16)?;
+        Ok(pair)
     }
 }

@@ -1,8 +1,9 @@
 //! The interpreter: it walks the tree of a script.
 //!
-//! Each call has a limit of steps, and so of time and memory: whatever makes many values at once
-//! takes as many steps. There is no recursion of functions, as in Starlark, and expressions and
-//! calls inside each other have a limit, so that the stack of a thread suffices.
+//! Each call has a limit of steps, and so of time and memory: whatever makes, compares or writes
+//! many values at once takes as many steps. What it returns has a limit of size ([`Heap::freeze`]).
+//! There is no recursion of functions, as in Starlark, and expressions, calls and values inside each
+//! other have a limit, so that the stack of a thread suffices.
 //!
 //! The result of a pending operation is not known. The interpreter guesses where a script compares
 //! it with a value or takes its truth: it tries every outcome, each in a run of its own
@@ -15,18 +16,19 @@ use std::sync::Arc;
 use crate::{
     error::{Fault, RESULTS_HINT, fault},
     tree::{
-        Argument, Capture, Clause, Comprehension, Does, Expression, Function, Goal, Kind, Operator, Place,
-        Statement, Target, Tree,
+        Argument, Capture, Clause, Comprehension, Expression, Function, Goal, Kind, Operator, Place,
+        Statement, StatementKind, Target, Tree,
     },
-    value::{Closure, Dict, Freezing, Heap, Sequence, Val},
+    value::{Closure, Dict, Freezing, Heap, Purpose, Sequence, Val},
 };
 
 /// Steps of one call.
 pub(crate) const STEPS_MAX: u64 = 2_000_000;
 // Expressions, blocks and calls inside each other.
 const DEPTH_MAX: u32 = 200;
-// Runs for one pending operation in one state.
+// Runs for one pending operation in one state, and when no further one is begun.
 const RUNS_MAX: usize = 10_000;
+const RUNS_STEPS_MAX: u64 = 5 * STEPS_MAX;
 
 pub(crate) struct Interpreter<'p> {
     pub(crate) tree: &'p Tree,
@@ -36,7 +38,7 @@ pub(crate) struct Interpreter<'p> {
     loading: Vec<Val>,
     pub(crate) heap: Heap,
     stack: Vec<Val>,
-    steps_left: u64,
+    pub(crate) steps_left: u64,
     depth: u32,
     // The functions that are called.
     active: Vec<usize>,
@@ -102,12 +104,10 @@ impl<'p> Interpreter<'p> {
         it.loading = vec![Val::Unset; tree.globals.len()];
         it.enter(tree.slots, &tree.captured);
         it.block(&tree.body, Frame { base: 0, cells: &[] })?;
-        let freeze = |value: &Val| it.heap.freeze(value, &Freezing::GLOBAL);
-        it.loading
-            .iter()
-            .map(freeze)
-            .collect::<Result<_, String>>()
-            .map_err(|message| Fault { at: 0, message })
+        let globals = std::mem::take(&mut it.loading);
+        let frozen: Result<_, String> =
+            globals.iter().map(|value| it.freeze(value, Purpose::Global)).collect();
+        frozen.map_err(|message| Fault { at: 0, message })
     }
 
     /// Calls a function of the script, and freezes what it returns as a state.
@@ -117,8 +117,16 @@ impl<'p> Interpreter<'p> {
             _ => 0,
         };
         let value = self.call_value(function, arguments, Vec::new(), at)?;
-        let options = Freezing { unknown: self.guess.known.as_ref(), ..Freezing::STATE };
-        self.heap.freeze(&value, &options).map_err(|message| Fault { at, message })
+        self.freeze(&value, Purpose::State).map_err(|message| Fault { at, message })
+    }
+
+    /// `value` in its frozen form.
+    pub(crate) fn freeze(&mut self, value: &Val, purpose: Purpose) -> Result<Val, String> {
+        let mut visited = 0;
+        let options = Freezing { purpose, unknown: self.guess.known.as_ref() };
+        let frozen = self.heap.freeze(value, &options, &mut visited)?;
+        self.spend(visited)?;
+        Ok(frozen)
     }
 
     /// Calls a function of the script once for each result that the pending operation may have. One
@@ -131,10 +139,16 @@ impl<'p> Interpreter<'p> {
         mut visit: impl FnMut(Outcome) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let mut path: Vec<(usize, usize)> = Vec::new();
+        let mut steps = 0;
         for _ in 0..RUNS_MAX {
+            if RUNS_STEPS_MAX < steps {
+                let values = "the result of a pending operation is compared with many values";
+                return fault(0, format!("{values}: more than {RUNS_STEPS_MAX} steps{RESULTS_HINT}"));
+            }
             let mut run = Interpreter::new(tree, globals);
             run.guess.path = path;
             let value = run.call(function, arguments.to_vec())?;
+            steps += STEPS_MAX - run.steps_left;
             let Guess { path: tried, known, excluded, .. } = run.guess;
             visit(Outcome { value, known, excluded })?;
             path = tried;
@@ -209,7 +223,7 @@ impl<'p> Interpreter<'p> {
                 value
             }
             Val::Builtin(builtin) => builtin.call(self, arguments, named, at),
-            other => fault(at, format!("a {} is called, which is no function", other.kind())),
+            other => fault(at, format!("{} is called, which is no function", other.a_kind())),
         }
     }
 
@@ -289,25 +303,25 @@ impl<'p> Interpreter<'p> {
         let at = statement.at;
         self.deeper(at)?;
         let flow = match &statement.kind {
-            Does::Value(value) => self.evaluate(value, frame).map(|_| Flow::Next),
-            Does::Assign(target, value) => {
+            StatementKind::Value(value) => self.evaluate(value, frame).map(|_| Flow::Next),
+            StatementKind::Assign(target, value) => {
                 let value = self.evaluate(value, frame)?;
                 self.assign(target, value, frame).map(|()| Flow::Next)
             }
-            Does::Augment(target, operator, value) => {
+            StatementKind::Augment(target, operator, value) => {
                 self.augment(target, *operator, value, frame).map(|()| Flow::Next)
             }
-            Does::Define(target, function) => {
+            StatementKind::Define(target, function) => {
                 let value = self.closure(*function, frame)?;
                 self.assign(target, value, frame).map(|()| Flow::Next)
             }
-            Does::If(branches, otherwise) => self.branches(branches, otherwise, frame),
-            Does::For(target, sequence, body) => self.for_loop(target, sequence, body, frame),
-            Does::Return(None) => Ok(Flow::Return(Val::None)),
-            Does::Return(Some(value)) => self.evaluate(value, frame).map(Flow::Return),
-            Does::Break => Ok(Flow::Break),
-            Does::Continue => Ok(Flow::Continue),
-            Does::Pass => Ok(Flow::Next),
+            StatementKind::If(branches, otherwise) => self.branches(branches, otherwise, frame),
+            StatementKind::For(target, sequence, body) => self.for_loop(target, sequence, body, frame),
+            StatementKind::Return(None) => Ok(Flow::Return(Val::None)),
+            StatementKind::Return(Some(value)) => self.evaluate(value, frame).map(Flow::Return),
+            StatementKind::Break => Ok(Flow::Break),
+            StatementKind::Continue => Ok(Flow::Continue),
+            StatementKind::Pass => Ok(Flow::Next),
         }?;
         self.depth -= 1;
         Ok(flow)
@@ -411,6 +425,18 @@ impl<'p> Interpreter<'p> {
         };
         self.spend(items.len())?;
         Ok(items)
+    }
+
+    /// The hash of a key.
+    pub(crate) fn key_hash(&mut self, key: &Val) -> Result<u64, String> {
+        self.spend(key.extent().size / 8)?;
+        key.key_hash().ok_or_else(|| match key {
+            Val::Unknown => {
+                let what = "the result of a pending operation is a key of a dict, and is not known";
+                format!("{what}{RESULTS_HINT}")
+            }
+            key => format!("{} cannot be a key of a dict", key.a_kind()),
+        })
     }
 
     fn assign(&mut self, target: &'p Target, value: Val, frame: Frame<'_>) -> Result<(), Fault> {
@@ -521,7 +547,9 @@ impl<'p> Interpreter<'p> {
                 Capture::Free(number) => frame.cells[number as usize],
             });
         }
-        Ok(Val::Function(Arc::new(Closure { function: number, defaults, cells })))
+        let closure = Closure::new(number, defaults, cells);
+        let closure = closure.map_err(|message| Fault { at: function.at, message })?;
+        Ok(Val::Function(Arc::new(closure)))
     }
 
     fn evaluate(&mut self, expression: &'p Expression, frame: Frame<'_>) -> Result<Val, Fault> {
@@ -547,7 +575,7 @@ impl<'p> Interpreter<'p> {
                 let items = self.evaluate_each(items, frame)?;
                 Ok(self.heap.list(items))
             }
-            Kind::Tuple(items) => Ok(Val::Tuple(self.evaluate_each(items, frame)?.into())),
+            Kind::Tuple(items) => Val::tuple(self.evaluate_each(items, frame)?).map_err(failed),
             Kind::Dict(entries) => self.dict(entries, frame),
             Kind::Comprehension(it) => self.comprehension(it, frame),
             Kind::Not(value) => Ok(Val::Bool(!self.condition(value, frame)?)),
@@ -640,7 +668,7 @@ impl<'p> Interpreter<'p> {
             let at = key.at;
             let key = self.evaluate(key, frame)?;
             let value = self.evaluate(value, frame)?;
-            let hash = key_hash(&key).map_err(|message| Fault { at, message })?;
+            let hash = self.key_hash(&key).map_err(|message| Fault { at, message })?;
             if dict.find(hash, &key).is_some() {
                 return fault(at, "a key occurs twice in a dict");
             }
@@ -673,7 +701,7 @@ impl<'p> Interpreter<'p> {
                 let value = self.evaluate(value, frame)?;
                 let at = comprehension.item.0.at;
                 let scanned = dict.entries.len() / 16;
-                let hash = key_hash(&item).and_then(|hash| self.spend(scanned).map(|()| hash));
+                let hash = self.key_hash(&item).and_then(|hash| self.spend(scanned).map(|()| hash));
                 dict.insert(hash.map_err(|message| Fault { at, message })?, item, value);
                 Ok(())
             }
@@ -696,19 +724,9 @@ impl<'p> Interpreter<'p> {
     }
 }
 
-/// The hash of a key.
-pub(crate) fn key_hash(key: &Val) -> Result<u64, String> {
-    key.key_hash().ok_or_else(|| match key {
-        Val::Unknown => {
-            format!("the result of a pending operation is a key of a dict, and is not known{RESULTS_HINT}")
-        }
-        key => format!("a {} cannot be a key of a dict", key.kind()),
-    })
-}
-
 fn not_a_sequence(value: &Val) -> String {
     match value {
         Val::Unknown => format!("the result of a pending operation is not known{RESULTS_HINT}"),
-        value => format!("expected a list, a tuple, a range or a dict, found a {}", value.kind()),
+        value => format!("expected a list, a tuple, a range or a dict, found {}", value.a_kind()),
     }
 }

@@ -55,7 +55,6 @@ mod interpreter;
 mod lexer;
 mod method;
 mod methods;
-mod names;
 mod operators;
 mod parser;
 mod program;

@@ -59,6 +59,7 @@ impl Method {
                 return Ok(Val::Int(found as i64));
             }
             (Method::Insert, [Val::Int(index), value]) => {
+                it.spend(it.len_of(list).unwrap_or(0) / 16)?;
                 let items = it.list_mut(list)?;
                 let len = items.len() as i64;
                 let at = if *index < 0 { index.saturating_add(len) } else { *index };
@@ -68,6 +69,7 @@ impl Method {
                 return it.list_mut(list)?.pop().ok_or_else(|| "`pop` from an empty list".to_owned());
             }
             (Method::Pop, [Val::Int(index)]) => {
+                it.spend(it.len_of(list).unwrap_or(0) / 16)?;
                 let items = it.list_mut(list)?;
                 let len = items.len();
                 let at = position(*index, len)
@@ -98,11 +100,11 @@ impl Method {
                 let entries = it.heap.entries(dict).cloned().unwrap_or_default().entries;
                 it.spend(entries.len())?;
                 let item = |entry: crate::value::Entry| match self {
-                    Method::Keys => entry.key,
-                    Method::Values => entry.value,
-                    _ => Val::Tuple([entry.key, entry.value].into()),
+                    Method::Keys => Ok(entry.key),
+                    Method::Values => Ok(entry.value),
+                    _ => Val::tuple(vec![entry.key, entry.value]),
                 };
-                let items = entries.into_iter().map(item).collect();
+                let items = entries.into_iter().map(item).collect::<Result<_, String>>()?;
                 return Ok(it.heap.list(items));
             }
             (Method::Pop, [key, rest @ ..]) if rest.len() <= 1 => {
@@ -110,7 +112,7 @@ impl Method {
                 return match (it.find(dict, key)?, rest.first()) {
                     (Some(at), _) => Ok(it.dict_mut(dict)?.entries.remove(at).value),
                     (None, Some(default)) => Ok(default.clone()),
-                    (None, None) => Err(format!("the dict has no key {}", it.shown(key))),
+                    (None, None) => Err(format!("the dict has no key {}", it.brief(key))),
                 };
             }
             (Method::PopItem, []) => {
@@ -118,8 +120,9 @@ impl Method {
                 if entries.is_empty() {
                     return Err("`popitem` from an empty dict".to_owned());
                 }
-                let entry = entries.remove(0);
-                return Ok(Val::Tuple([entry.key, entry.value].into()));
+                let (moved, entry) = (entries.len(), entries.remove(0));
+                it.spend(moved / 16)?;
+                return Val::tuple(vec![entry.key, entry.value]);
             }
             (Method::SetDefault, [key, rest @ ..]) if rest.len() <= 1 => {
                 it.dict_mut(dict)?;
@@ -142,17 +145,19 @@ impl Method {
         match (self, arguments) {
             (Method::IsAlnum, []) => all(char::is_alphanumeric),
             (Method::IsAlpha, []) => all(char::is_alphabetic),
-            (Method::IsDigit, []) => all(char::is_numeric),
+            (Method::IsDigit, []) => all(|it| it.is_ascii_digit()),
             (Method::Lower, []) => Ok(Val::Text(text.to_lowercase().into())),
             (Method::Upper, []) => Ok(Val::Text(text.to_uppercase().into())),
             (Method::Strip, []) => Ok(Val::text(text.trim())),
             (Method::LStrip, []) => Ok(Val::text(text.trim_start())),
             (Method::RStrip, []) => Ok(Val::text(text.trim_end())),
             (Method::Split, []) => {
+                it.spend(text.split_whitespace().count())?;
                 let parts = text.split_whitespace().map(Val::text).collect();
                 Ok(it.heap.list(parts))
             }
             (Method::SplitLines, []) => {
+                it.spend(text.lines().count())?;
                 let parts = text.lines().map(Val::text).collect();
                 Ok(it.heap.list(parts))
             }
@@ -162,13 +167,14 @@ impl Method {
                 let mut parts = Vec::new();
                 for value in it.collect(values)? {
                     match value {
-                        Val::Text(part) => parts.push(part),
+                        Val::Text(part) => {
+                            it.spend((part.len() + text.len()) / 8)?;
+                            parts.push(part);
+                        }
                         other => return Err(unsupported("`join`", &other)),
                     }
                 }
-                let joined = parts.join(text);
-                it.spend(joined.len() / 8)?;
-                Ok(Val::Text(joined.into()))
+                Ok(Val::Text(parts.join(text).into()))
             }
             (_, [Val::Text(part)]) => self.of_text_and_part(it, text, part),
             (Method::Replace, [Val::Text(old), Val::Text(new)]) => {
@@ -182,10 +188,13 @@ impl Method {
 
     /// Methods of a text with another text.
     fn of_text_and_part(self, it: &mut Interpreter<'_>, text: &str, part: &str) -> Result<Val, String> {
+        if matches!(self, Method::Strip | Method::LStrip | Method::RStrip) {
+            it.spend(text.len().saturating_mul(part.len()) / 8)?;
+        }
         let is_any = |it: char| part.contains(it);
         let place = |found: Option<usize>| Val::Int(found.map_or(-1, |at| text[..at].chars().count() as i64));
         let three = |one: &str, other: &str, last: &str| {
-            Val::Tuple([Val::text(one), Val::text(other), Val::text(last)].into())
+            Val::tuple(vec![Val::text(one), Val::text(other), Val::text(last)])
         };
         match self {
             Method::Count => Ok(Val::Int(text.matches(part).count() as i64)),
@@ -203,17 +212,17 @@ impl Method {
             Method::Partition | Method::RPartition | Method::Split if part.is_empty() => {
                 Err(format!("`{}` by an empty text", self.name()))
             }
-            Method::Partition => Ok(match text.split_once(part) {
+            Method::Partition => match text.split_once(part) {
                 Some((before, after)) => three(before, part, after),
                 None => three(text, "", ""),
-            }),
-            Method::RPartition => Ok(match text.rsplit_once(part) {
+            },
+            Method::RPartition => match text.rsplit_once(part) {
                 Some((before, after)) => three(before, part, after),
                 None => three("", "", text),
-            }),
+            },
             Method::Split => {
+                it.spend(text.split(part).count())?;
                 let parts: Vec<Val> = text.split(part).map(Val::text).collect();
-                it.spend(parts.len())?;
                 Ok(it.heap.list(parts))
             }
             _ => Err(self.wrong("string", &[Val::text(part)])),
@@ -228,7 +237,7 @@ fn place(it: &mut Interpreter<'_>, list: &Val, value: &Val) -> Result<usize, Str
             return Ok(at);
         }
     }
-    Err(format!("{} is not in the list", it.shown(value)))
+    Err(format!("{} is not in the list", it.brief(value)))
 }
 
 /// `text.format(…)`: `{}`, `{0}` and `{name}`.

@@ -4,12 +4,14 @@ use std::{cmp::Ordering, sync::Arc};
 
 use crate::{
     error::RESULTS_HINT,
-    interpreter::{Interpreter, key_hash},
+    interpreter::Interpreter,
     tree::{Kind, Operator},
-    value::{Dict, Range, Sequence, Shown, Val},
+    value::{Dict, Limited, Range, Sequence, Val, write_value},
 };
 
 const OVERFLOW: &str = "an integer exceeds 64 bits";
+// The part of a value that an error shows, in bytes.
+const BRIEF_MAX: usize = 200;
 
 impl Interpreter<'_> {
     /// The value of `-x`, `+x` or `~x`.
@@ -72,7 +74,7 @@ impl Interpreter<'_> {
             }
             (Operator::Add, Val::Tuple(one), Val::Tuple(other)) => {
                 self.spend(one.len() + other.len())?;
-                Ok(Val::Tuple([&**one, &**other].concat().into()))
+                Val::tuple([&***one, &***other].concat())
             }
             (Operator::Add, Val::List(_) | Val::FrozenList(_), Val::List(_) | Val::FrozenList(_)) => {
                 let mut items = self.collect(one)?;
@@ -94,14 +96,12 @@ impl Interpreter<'_> {
                 let count = if items.is_empty() { 0 } else { usize::try_from(*count).unwrap_or(0) };
                 self.spend(items.len().saturating_mul(count))?;
                 let items: Vec<Val> = std::iter::repeat_n(items, count).flatten().collect();
-                Ok(if matches!(one, Val::Tuple(_)) {
-                    Val::Tuple(items.into())
-                } else {
-                    self.heap.list(items)
-                })
+                if matches!(one, Val::Tuple(_)) { Val::tuple(items) } else { Ok(self.heap.list(items)) }
             }
             (Operator::Modulo, Val::Text(format), _) => self.format_percent(format, other),
             (Operator::Or, Val::Dict(_) | Val::FrozenDict(_), Val::Dict(_) | Val::FrozenDict(_)) => {
+                let len = self.heap.entries(one).map_or(0, |it| it.entries.len());
+                self.spend(len)?;
                 let dict = self.heap.entries(one).cloned().unwrap_or_default();
                 let union = self.heap.dict(dict);
                 self.augmented(operator, &union, other)
@@ -138,7 +138,7 @@ impl Interpreter<'_> {
         let len = self.heap.entries(dict).map_or(0, |it| it.entries.len());
         self.spend(len / 16)?;
         if !matches!(key, Val::Unknown) {
-            let hash = key_hash(key)?;
+            let hash = self.key_hash(key)?;
             return Ok(self.heap.entries(dict).and_then(|it| it.find(hash, key)));
         }
         for at in 0..len {
@@ -161,24 +161,27 @@ impl Interpreter<'_> {
         self.spend(1)?;
         match (one, other) {
             (Val::Int(one), Val::Int(other)) => return Ok(one.cmp(other)),
-            (Val::Text(one), Val::Text(other)) => return Ok(one.cmp(other)),
+            (Val::Text(one), Val::Text(other)) => {
+                self.spend(one.len().min(other.len()) / 8)?;
+                return Ok(one.cmp(other));
+            }
             (Val::Bool(one), Val::Bool(other)) => return Ok(one.cmp(other)),
             _ => (),
         }
         let is_same_kind = one.kind() == other.kind() && depth <= crate::value::VALUE_DEPTH_MAX;
-        let (Some(first), Some(second)) = (self.heap.items(one), self.heap.items(other)) else {
+        let (Some(len), Some(other_len)) = (self.len_of(one), self.len_of(other)) else {
             return Err(unsupported_pair(sign, one, other));
         };
         if !is_same_kind {
             return Err(unsupported_pair(sign, one, other));
         }
-        let (first, second) = (first.to_vec(), second.to_vec());
-        for (one, other) in first.iter().zip(&second) {
-            if !self.equal(one, other, depth + 1)? {
-                return self.compare(one, other, sign, depth + 1);
+        for at in 0..len.min(other_len) {
+            let (one, other) = (self.item_at(one, at), self.item_at(other, at));
+            if !self.equal(&one, &other, depth + 1)? {
+                return self.compare(&one, &other, sign, depth + 1);
             }
         }
-        Ok(first.len().cmp(&second.len()))
+        Ok(len.cmp(&other_len))
     }
 
     /// The value of `object[key]`.
@@ -186,7 +189,7 @@ impl Interpreter<'_> {
         if self.heap.entries(object).is_some() {
             let found = self.find(object, key)?;
             let value = found.and_then(|at| self.heap.entries(object).map(|it| it.entries[at].value.clone()));
-            return value.ok_or_else(|| format!("the dict has no key {}", self.shown(key)));
+            return value.ok_or_else(|| format!("the dict has no key {}", self.brief(key)));
         }
         let Val::Int(index) = key else {
             return Err(if self.is_indexed(object) {
@@ -198,6 +201,7 @@ impl Interpreter<'_> {
         let out = |len: usize| format!("the index {index} is outside of {len} items");
         match object {
             Val::Text(text) => {
+                self.spend(text.len() / 8)?;
                 let count = text.chars().count();
                 let at = position(*index, count).ok_or_else(|| out(count))?;
                 Ok(Val::Text(text.chars().skip(at).take(1).collect::<String>().into()))
@@ -220,7 +224,7 @@ impl Interpreter<'_> {
         matches!(object, Val::Text(_)) || self.heap.sequence(object).is_some()
     }
 
-    /// Does `object[key] = value`.
+    /// StatementKind `object[key] = value`.
     pub(crate) fn set_item(&mut self, object: &Val, key: &Val, value: Val) -> Result<(), String> {
         match object {
             Val::Dict(_) | Val::FrozenDict(_) => {
@@ -242,7 +246,7 @@ impl Interpreter<'_> {
 
     /// Adds an entry to a dict on the heap.
     pub(crate) fn insert(&mut self, dict: &Val, key: &Val, value: Val) -> Result<(), String> {
-        let hash = key_hash(key)?;
+        let hash = self.key_hash(key)?;
         let Val::Dict(at) = dict else { return Err(frozen("dict")) };
         let dict = &mut self.heap.dicts[*at as usize].dict;
         let scanned = dict.entries.len() / 16;
@@ -297,12 +301,27 @@ impl Interpreter<'_> {
         }
         let items = self.collect(value)?;
         let chosen: Vec<Val> = places(start, stop, step, items.len()).map(|it| items[it].clone()).collect();
-        Ok(if matches!(value, Val::Tuple(_)) { Val::Tuple(chosen.into()) } else { self.heap.list(chosen) })
+        if matches!(value, Val::Tuple(_)) { Val::tuple(chosen) } else { Ok(self.heap.list(chosen)) }
     }
 
     /// `value` as `repr` writes it.
-    pub(crate) fn shown(&self, value: &Val) -> String {
-        Shown { heap: Some(&self.heap), value }.to_string()
+    pub(crate) fn shown(&mut self, value: &Val) -> Result<String, String> {
+        let room = usize::try_from(self.steps_left).unwrap_or(usize::MAX).saturating_mul(8);
+        let mut out = Limited::new(room);
+        let written = write_value(Some(&self.heap), self.guess.known.as_ref(), value, &mut out, 0);
+        self.spend(if out.is_full { usize::MAX } else { out.text.len() / 8 })?;
+        written.map_err(|_| unsupported("a text", &Val::Unknown))?;
+        Ok(out.text)
+    }
+
+    /// The beginning of `value`, for an error.
+    pub(crate) fn brief(&self, value: &Val) -> String {
+        let mut out = Limited::new(BRIEF_MAX);
+        match write_value(Some(&self.heap), self.guess.known.as_ref(), value, &mut out, 0) {
+            Ok(()) => out.text,
+            Err(_) if out.is_full => out.text + "…",
+            Err(_) => "the result of a pending operation".to_owned(),
+        }
     }
 
     /// `value` as `str` writes it.
@@ -310,11 +329,7 @@ impl Interpreter<'_> {
         match value {
             Val::Text(text) => Ok(Arc::clone(text)),
             Val::Unknown => Err(unsupported("`str`", value)),
-            value => {
-                let text = self.shown(value);
-                self.spend(text.len() / 8)?;
-                Ok(text.into())
-            }
+            value => self.shown(value).map(Arc::from),
         }
     }
 
@@ -340,7 +355,7 @@ impl Interpreter<'_> {
             let value = values.next().ok_or("the format needs more values")?;
             match (kind, &value) {
                 (Some('s'), _) => text.push_str(&self.text_of(&value)?),
-                (Some('r'), _) => text.push_str(&self.shown(&value)),
+                (Some('r'), _) => text.push_str(&self.shown(&value)?),
                 (Some('d'), Val::Int(int)) => text.push_str(&int.to_string()),
                 (Some('d'), other) => return Err(unsupported("`%d`", other)),
                 _ => return Err("expected %s, %r, %d or %% in a format".to_owned()),
@@ -414,7 +429,7 @@ pub(crate) fn unsupported(what: &str, value: &Val) -> String {
         Val::Unknown => {
             format!("{what} needs the result of a pending operation, which is not known{RESULTS_HINT}")
         }
-        value => format!("{what} does not take a {}", value.kind()),
+        value => format!("{what} does not take {}", value.a_kind()),
     }
 }
 
@@ -422,7 +437,7 @@ fn unsupported_pair(sign: &str, one: &Val, other: &Val) -> String {
     if matches!(one, Val::Unknown) || matches!(other, Val::Unknown) {
         return unsupported(&format!("`{sign}`"), &Val::Unknown);
     }
-    format!("`{sign}` does not take a {} and a {}", one.kind(), other.kind())
+    format!("`{sign}` does not take {} and {}", one.a_kind(), other.a_kind())
 }
 
 fn frozen(what: &str) -> String {

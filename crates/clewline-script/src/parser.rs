@@ -9,8 +9,8 @@ use crate::{
     lexer::{Token, refusal},
     method::Method,
     tree::{
-        Argument, Clause, Comprehension, Does, Expression, Function, Goal, Kind, Operator, Parameter, Place,
-        Statement, Target, Tree,
+        Argument, Clause, Comprehension, Expression, Function, Goal, Kind, Operator, Parameter, Place,
+        Statement, StatementKind, Target, Tree,
     },
     value::Val,
 };
@@ -171,7 +171,7 @@ impl Parser {
         Ok(body)
     }
 
-    fn definition(&mut self) -> Result<Does, Fault> {
+    fn definition(&mut self) -> Result<StatementKind, Fault> {
         self.advance();
         let at = self.at();
         let name = self.name("the name of a function")?;
@@ -184,7 +184,7 @@ impl Parser {
         let function = Function { name: Arc::clone(&name), at, parameters, body, ..Function::default() };
         self.functions.push(function);
         let target = Target { at, kind: Goal::Name(name, Place::Unresolved) };
-        Ok(Does::Define(target, self.functions.len() - 1))
+        Ok(StatementKind::Define(target, self.functions.len() - 1))
     }
 
     fn parameters(&mut self, end: &str) -> Result<Vec<Parameter>, Fault> {
@@ -210,7 +210,7 @@ impl Parser {
         Ok(parameters)
     }
 
-    fn branches(&mut self) -> Result<Does, Fault> {
+    fn branches(&mut self) -> Result<StatementKind, Fault> {
         let mut branches = Vec::new();
         let mut otherwise = Vec::new();
         self.advance();
@@ -223,11 +223,11 @@ impl Parser {
             if self.take_word("else") {
                 otherwise = self.block()?;
             }
-            return Ok(Does::If(branches, otherwise));
+            return Ok(StatementKind::If(branches, otherwise));
         }
     }
 
-    fn for_loop(&mut self) -> Result<Does, Fault> {
+    fn for_loop(&mut self) -> Result<StatementKind, Fault> {
         self.advance();
         let target = self.loop_target()?;
         self.expect_word("in")?;
@@ -238,7 +238,7 @@ impl Parser {
         if self.is_word("else") {
             return fault(self.at(), "`else` after a loop is not supported");
         }
-        Ok(Does::For(target, sequence, body))
+        Ok(StatementKind::For(target, sequence, body))
     }
 
     fn simple_statements(&mut self, body: &mut Vec<Statement>) -> Result<(), Fault> {
@@ -256,10 +256,10 @@ impl Parser {
         }
     }
 
-    fn simple_statement(&mut self) -> Result<Does, Fault> {
+    fn simple_statement(&mut self) -> Result<StatementKind, Fault> {
         let at = self.at();
         if self.take_word("pass") {
-            return Ok(Does::Pass);
+            return Ok(StatementKind::Pass);
         }
         if self.is_word("break") || self.is_word("continue") {
             if self.loops == 0 {
@@ -269,14 +269,14 @@ impl Parser {
             if !is_break {
                 self.advance();
             }
-            return Ok(if is_break { Does::Break } else { Does::Continue });
+            return Ok(if is_break { StatementKind::Break } else { StatementKind::Continue });
         }
         if self.take_word("return") {
             if !self.is_in_function {
                 return fault(at, "`return` is allowed only inside of a function");
             }
             let is_bare = *self.peek() == Token::Newline || self.is_sign(";");
-            return Ok(Does::Return(if is_bare { None } else { Some(self.tests()?) }));
+            return Ok(StatementKind::Return(if is_bare { None } else { Some(self.tests()?) }));
         }
         let left = self.tests()?;
         if self.take_sign("=") {
@@ -285,7 +285,7 @@ impl Parser {
             if self.is_sign("=") {
                 return fault(self.at(), "`a = b = c` is not supported");
             }
-            return Ok(Does::Assign(target, value));
+            return Ok(StatementKind::Assign(target, value));
         }
         if let Token::Sign(sign) = self.peek()
             && let Some((operator, 2..)) = sign.strip_suffix('=').and_then(Operator::find)
@@ -295,12 +295,12 @@ impl Parser {
             if matches!(target.kind, Goal::Several(_)) {
                 return fault(at, "an augmented assignment has one target");
             }
-            return Ok(Does::Augment(target, operator, self.tests()?));
+            return Ok(StatementKind::Augment(target, operator, self.tests()?));
         }
         if self.is_sign(":") {
             return fault(self.at(), "types of variables are not supported");
         }
-        Ok(Does::Value(left))
+        Ok(StatementKind::Value(left))
     }
 
     /// One expression, or a tuple without brackets.
@@ -337,7 +337,7 @@ impl Parser {
                 let parameters = it.parameters(":")?;
                 it.expect_sign(":")?;
                 let value = it.test()?;
-                let body = vec![Statement { at, kind: Does::Return(Some(value)) }];
+                let body = vec![Statement { at, kind: StatementKind::Return(Some(value)) }];
                 it.functions.push(Function {
                     name: "lambda".into(),
                     at,

@@ -6,12 +6,14 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use clewline_core::static_name;
+
 use crate::{
     convert,
     error::{Fault, ScriptError, Source, fault},
     interpreter::Interpreter,
     lexer, parser, resolver,
-    tree::{Does, Goal, Tree},
+    tree::{Goal, StatementKind, Tree},
     value::{Heap, Sequence, Val},
 };
 
@@ -82,7 +84,7 @@ impl Program {
         let Some(hash) = key.key_hash() else {
             return fault(
                 self.place_of("part"),
-                format!("`part` returned a {}, expected a key of a dict", key.kind()),
+                format!("`part` returned {}, expected a key of a dict", key.a_kind()),
             );
         };
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,8 +110,8 @@ impl fmt::Debug for Program {
 }
 
 fn place_of(tree: &Tree, name: &str) -> u32 {
-    let defines = |kind: &Does| match kind {
-        Does::Assign(target, _) | Does::Define(target, _) => match &target.kind {
+    let defines = |kind: &StatementKind| match kind {
+        StatementKind::Assign(target, _) | StatementKind::Define(target, _) => match &target.kind {
             Goal::Name(found, _) => (**found == *name).then_some(target.at),
             Goal::Item(_) | Goal::Several(_) => None,
         },
@@ -130,7 +132,7 @@ impl Exports<'_> {
     }
 
     fn wrong<T>(&self, name: &str, expected: &str, found: &Val) -> Result<T, Fault> {
-        fault(place_of(self.tree, name), format!("`{name}`: expected {expected}, found a {}", found.kind()))
+        fault(place_of(self.tree, name), format!("`{name}`: expected {expected}, found {}", found.a_kind()))
     }
 
     fn function(&self, name: &str, parameters: &[&str]) -> Result<Val, Fault> {
@@ -183,7 +185,7 @@ impl Exports<'_> {
             let (Val::Text(name), Some(parameters)) = (&entry.key, parameters(&entry.value)) else {
                 return self.wrong("operations", EXPECTED, &entry.value);
             };
-            operations.push(Declared { name: crate::names::kept(name), parameters });
+            operations.push(Declared { name: static_name(name), parameters });
         }
         Ok(Some(operations))
     }

@@ -1,4 +1,5 @@
-//! The resolver: each name of a tree gets its slot, and a name that is defined nowhere is an error.
+//! The resolver: each name of a tree gets its slot. A name that is defined nowhere is an error, and
+//! so is a call of a global function with other arguments than it takes.
 //!
 //! A name that a function assigns anywhere is a local variable of it. The variables of a
 //! comprehension have slots of the function around it. A variable that a function inside uses is
@@ -11,16 +12,22 @@ use crate::{
     error::{Fault, fault},
     lexer::refusal,
     tree::{
-        Capture, Clause, Comprehension, Does, Expression, Function, Goal, Kind, Place, Statement, Target,
-        Tree,
+        Argument, Capture, Clause, Comprehension, Expression, Function, Goal, Kind, Place, Statement,
+        StatementKind, Target, Tree,
     },
 };
 
 /// Resolves all names of `tree`.
 pub(crate) fn resolve(tree: &mut Tree) -> Result<(), Fault> {
     let mut globals: HashMap<Arc<str>, u32> = HashMap::new();
+    let mut defined: HashMap<Arc<str>, Vec<Declared>> = HashMap::new();
     for statement in &tree.body {
-        if let Does::Assign(target, _) | Does::Define(target, _) = &statement.kind {
+        if let StatementKind::Define(_, number) = &statement.kind {
+            let Function { name, parameters, .. } = &tree.functions[*number];
+            let declared = parameters.iter().map(|it| (Arc::clone(&it.name), it.default.is_some()));
+            defined.insert(Arc::clone(name), declared.collect());
+        }
+        if let StatementKind::Assign(target, _) | StatementKind::Define(target, _) = &statement.kind {
             each_name(target, &mut |name, at| {
                 let number = globals.len() as u32;
                 if globals.insert(Arc::clone(name), number).is_some() {
@@ -33,6 +40,7 @@ pub(crate) fn resolve(tree: &mut Tree) -> Result<(), Fault> {
     }
     let mut resolver = Resolver {
         globals,
+        defined,
         functions: std::mem::take(&mut tree.functions).into_iter().map(Some).collect(),
         scopes: vec![Scope::default()],
     };
@@ -64,8 +72,13 @@ struct Scope {
     free: Vec<(Arc<str>, Capture)>,
 }
 
+// A parameter, and whether it has a default.
+type Declared = (Arc<str>, bool);
+
 struct Resolver {
     globals: HashMap<Arc<str>, u32>,
+    // The parameters of functions that are globals.
+    defined: HashMap<Arc<str>, Vec<Declared>>,
     // `None` while one is resolved.
     functions: Vec<Option<Function>>,
     scopes: Vec<Scope>,
@@ -150,29 +163,29 @@ impl Resolver {
 
     fn statement(&mut self, statement: &mut Statement) -> Result<(), Fault> {
         match &mut statement.kind {
-            Does::Value(value) => self.expression(value),
-            Does::Assign(target, value) | Does::Augment(target, _, value) => {
+            StatementKind::Value(value) => self.expression(value),
+            StatementKind::Assign(target, value) | StatementKind::Augment(target, _, value) => {
                 self.expression(value)?;
                 self.target(target)
             }
-            Does::Define(target, number) => {
+            StatementKind::Define(target, number) => {
                 self.function(*number)?;
                 self.target(target)
             }
-            Does::If(branches, otherwise) => {
+            StatementKind::If(branches, otherwise) => {
                 for (condition, body) in branches {
                     self.expression(condition)?;
                     self.statements(body)?;
                 }
                 self.statements(otherwise)
             }
-            Does::For(target, sequence, body) => {
+            StatementKind::For(target, sequence, body) => {
                 self.expression(sequence)?;
                 self.target(target)?;
                 self.statements(body)
             }
-            Does::Return(value) => value.iter_mut().try_for_each(|it| self.expression(it)),
-            Does::Break | Does::Continue | Does::Pass => Ok(()),
+            StatementKind::Return(value) => value.iter_mut().try_for_each(|it| self.expression(it)),
+            StatementKind::Break | StatementKind::Continue | StatementKind::Pass => Ok(()),
         }
     }
 
@@ -231,13 +244,40 @@ impl Resolver {
             }
             Kind::Call(value, arguments) => {
                 self.expression(value)?;
-                arguments.iter_mut().try_for_each(|it| self.expression(&mut it.value))
+                arguments.iter_mut().try_for_each(|it| self.expression(&mut it.value))?;
+                match &value.kind {
+                    Kind::Name(name, Place::Global(_)) => self.check_call(name, arguments, expression.at),
+                    _ => Ok(()),
+                }
             }
             Kind::Method(value, _, arguments) => {
                 self.expression(value)?;
                 arguments.iter_mut().try_for_each(|it| self.expression(&mut it.value))
             }
             Kind::Lambda(number) => self.function(*number),
+        }
+    }
+
+    /// Checks the arguments of a call of a global, if that is a function.
+    fn check_call(&self, name: &Arc<str>, arguments: &[Argument], at: u32) -> Result<(), Fault> {
+        let Some(parameters) = self.defined.get(name) else { return Ok(()) };
+        let unnamed = arguments.iter().filter(|it| it.name.is_none()).count();
+        if parameters.len() < unnamed {
+            return fault(at, format!("`{name}` takes {} arguments, found {unnamed}", parameters.len()));
+        }
+        let mut is_given: Vec<bool> = (0..parameters.len()).map(|it| it < unnamed).collect();
+        for given in arguments.iter().filter_map(|it| it.name.as_ref()) {
+            match parameters.iter().position(|it| it.0 == *given) {
+                Some(slot) if is_given[slot] => {
+                    return fault(at, format!("`{name}` has two values for `{given}`"));
+                }
+                Some(slot) => is_given[slot] = true,
+                None => return fault(at, format!("`{name}` has no parameter `{given}`")),
+            }
+        }
+        match parameters.iter().zip(is_given).find(|((_, has_default), is_given)| !has_default && !is_given) {
+            Some(((missing, _), _)) => fault(at, format!("`{name}` needs a value for `{missing}`")),
+            None => Ok(()),
         }
     }
 
@@ -274,18 +314,24 @@ impl Resolver {
 fn collect_locals(statements: &[Statement], locals: &mut HashMap<Arc<str>, u32>) {
     for statement in statements {
         match &statement.kind {
-            Does::Assign(target, _) | Does::Augment(target, ..) | Does::Define(target, _) => {
+            StatementKind::Assign(target, _)
+            | StatementKind::Augment(target, ..)
+            | StatementKind::Define(target, _) => {
                 add_names(target, locals);
             }
-            Does::For(target, _, body) => {
+            StatementKind::For(target, _, body) => {
                 add_names(target, locals);
                 collect_locals(body, locals);
             }
-            Does::If(branches, otherwise) => {
+            StatementKind::If(branches, otherwise) => {
                 branches.iter().for_each(|it| collect_locals(&it.1, locals));
                 collect_locals(otherwise, locals);
             }
-            Does::Value(_) | Does::Return(_) | Does::Break | Does::Continue | Does::Pass => (),
+            StatementKind::Value(_)
+            | StatementKind::Return(_)
+            | StatementKind::Break
+            | StatementKind::Continue
+            | StatementKind::Pass => (),
         }
     }
 }

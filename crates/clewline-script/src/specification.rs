@@ -14,15 +14,15 @@ use std::{
 
 use clewline_core::{
     CallSampler, Codec, CodecError, Datum, Elements, Encoded, Footprint, Specification, Value, Values,
+    static_name,
 };
 
 use crate::{
     convert::{dict, list, to_history, to_script},
     error::{Fault, ScriptError, fault},
     interpreter::Interpreter,
-    names::kept,
     program::{Declared, Program},
-    value::{Shown, Val},
+    value::{Shown, Tuple, Val},
 };
 
 /// A specification that is written in Starlark.
@@ -81,9 +81,9 @@ pub struct Call {
 
 /// A state, which a script has returned.
 #[derive(Clone)]
-pub struct State(Arc<Held>);
+pub struct State(Arc<StateValue>);
 
-struct Held {
+struct StateValue {
     hash: u64,
     bytes: usize,
     value: Val,
@@ -93,7 +93,7 @@ impl State {
     fn new(value: Val) -> State {
         let mut hasher = DefaultHasher::new();
         value.hash_into(&mut hasher);
-        State(Arc::new(Held { hash: hasher.finish(), bytes: value.bytes(), value }))
+        State(Arc::new(StateValue { hash: hasher.finish(), bytes: value.bytes(), value }))
     }
 }
 
@@ -164,7 +164,7 @@ impl Script {
             (Datum::List(items), _) => items.iter().map(|it| to_script(values, *it)).collect(),
             _ => vec![to_script(values, call.arg)],
         };
-        Val::Tuple(items.into())
+        Val::Tuple(Arc::new(Tuple::new(items)))
     }
 
     /// What `step` returned, as states.
@@ -218,10 +218,10 @@ impl Script {
         if let Some(results) = results {
             let listed = self.program.call(results, arguments)?;
             let Val::FrozenList(listed) = listed else {
-                let found = listed.kind();
+                let found = listed.a_kind();
                 return fault(
                     self.program.place_of("results"),
-                    format!("`results` returned a {found}, expected a list"),
+                    format!("`results` returned {found}, expected a list"),
                 );
             };
             for ret in &listed.items {
@@ -370,7 +370,7 @@ impl Specification for Script {
     }
 
     fn state_bytes(&self, state: &State) -> usize {
-        size_of::<State>() + size_of::<Held>() + state.0.bytes
+        size_of::<State>() + size_of::<StateValue>() + state.0.bytes
     }
 
     fn fault(&self) -> Option<String> {
@@ -381,7 +381,7 @@ impl Specification for Script {
 impl Codec for Script {
     fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, CodecError> {
         let Some(operations) = &self.program.operations else {
-            return Ok(Call { method: kept(method), arg });
+            return Ok(Call { method: static_name(method), arg });
         };
         let Some(declared) = operations.iter().find(|it| it.name == method) else {
             let known: Vec<String> = operations.iter().map(|it| format!("`{}`", it.name)).collect();

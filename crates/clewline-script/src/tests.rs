@@ -1,6 +1,9 @@
 //! The language: what scripts evaluate to, and the errors of scripts.
 
-use crate::{program::Program, value::Shown};
+use crate::{
+    program::Program,
+    value::{Shown, Val},
+};
 
 const STEP: &str = "\ndef step(state, op, args, ret):\n    return [state]\n";
 
@@ -119,6 +122,11 @@ fn functions_and_methods_are_those_of_starlark() {
         ("'a=b=c'.partition('=')", "(\"a\", \"=\", \"b=c\")"),
         ("'a=b=c'.rpartition('=')", "(\"a=b\", \"=\", \"c\")"),
         ("'abc'.find('c') + 'abc'.find('x')", "1"),
+        (
+            "repr(range(3)) + repr(range(1, 10, 4)) + repr(range(5, 0))",
+            "\"range(0, 3)range(1, 10, 4)range(5, 0)\"",
+        ),
+        ("'٣'.isdigit() or '½'.isdigit() or ''.isdigit()", "False"),
         ("'abc'.startswith('ab') and 'abc'.endswith('bc') and '12'.isdigit()", "True"),
         ("'key:1'.removeprefix('key:').replace('1', '22')", "\"22\""),
         ("{'a': 1}.get('a') + {'a': 1}.get('b', 5)", "6"),
@@ -241,7 +249,7 @@ fn errors_of_syntax_have_their_place() {
 #[test]
 fn errors_of_a_call_have_their_place() {
     for (body, expected) in [
-        ("return 1 + 'x'", "2:14: `+` does not take a int and a string"),
+        ("return 1 + 'x'", "2:14: `+` does not take an int and a string"),
         ("return [1][3]", "2:15: the index 3 is outside of 1 items"),
         ("return {}['x']", "2:14: the dict has no key \"x\""),
         ("return {[]: 1}", "2:13: a list cannot be a key of a dict"),
@@ -251,8 +259,8 @@ fn errors_of_a_call_have_their_place() {
         ("fail('no', 3)", "2:9: fail: no 3"),
         ("return x\n    x = 1", "2:12: `x` is used before its assignment"),
         ("a, b = [1]", "2:5: expected 2 values to assign, found 1"),
-        ("return len(1)", "2:15: `len` does not take a int"),
-        ("return sorted([1, 'a'])", "2:18: `<` does not take a int and a string"),
+        ("return len(1)", "2:15: `len` does not take an int"),
+        ("return sorted([1, 'a'])", "2:18: `<` does not take an int and a string"),
         ("l = [1]\n    for x in l: l.append(x)", "3:18: this list is changed while a loop goes over it"),
         ("TABLE.append(1)", "2:10: this list is frozen"),
         ("TABLE[0] = 1", "2:10: this list is frozen"),
@@ -262,8 +270,8 @@ fn errors_of_a_call_have_their_place() {
         ("return step(1, 2, 3, 4, 5)", "2:16: `step` takes 4 arguments, found 5"),
         ("return step(1, state = 2)", "2:16: `step` has two values for `state`"),
         ("return step(1, x = 2)", "2:16: `step` has no parameter `x`"),
-        ("return 3(4)", "2:13: a int is called"),
-        ("return [x for x in 3]", "2:24: expected a list, a tuple, a range or a dict, found a int"),
+        ("return 3(4)", "2:13: an int is called"),
+        ("return [x for x in 3]", "2:24: expected a list, a tuple, a range or a dict, found an int"),
         ("for x in range(10000000): pass", "2:31: the call takes more than 2000000 steps"),
         ("return 'x' * 1000000000000", "2:16: the call takes more than"),
         ("return list(range(1000000000000))", "2:16: the call takes more than"),
@@ -272,9 +280,29 @@ fn errors_of_a_call_have_their_place() {
         ("return '%d' % 'x'", "2:17: `%d` does not take a string"),
         ("return max([])", "2:15: `max` of nothing"),
         ("return [1].nope", "2:16: no method"),
-        ("return 'a'.join([1])", "2:15: `join` does not take a int"),
+        ("return 'a'.join([1])", "2:15: `join` does not take an int"),
     ] {
         check_error(&format!("def initial():\n    {body}\nTABLE = [1]\n"), expected);
+    }
+}
+
+#[test]
+fn calls_of_functions_are_checked_before_they_are_made() {
+    let script = |call: &str| {
+        format!("def helper(a, b = 1):\n    return a\ndef initial():\n    return 0 if True else {call}\n")
+    };
+    for (call, expected) in [
+        ("helper()", "4:33: `helper` needs a value for `a`"),
+        ("helper(1, 2, 3)", "4:33: `helper` takes 2 arguments, found 3"),
+        ("helper(1, a = 2)", "4:33: `helper` has two values for `a`"),
+        ("helper(1, c = 2)", "4:33: `helper` has no parameter `c`"),
+        ("[helper() for helper in [initial]]", ""),
+        ("helper(b = 2, a = 1) + helper(1) + (lambda helper: helper())(initial)", ""),
+    ] {
+        match expected {
+            "" => assert_eq!(initial(&script(call)).as_deref(), Ok("0"), "{call}"),
+            expected => check_error(&script(call), expected),
+        }
     }
 }
 
@@ -302,4 +330,58 @@ fn deep_nesting_is_an_error() {
         &format!("{chain}def f1000(): return 1\ndef initial(): return f0()\n"),
         "66:22: calls and expressions are nested more than 200 levels deep",
     );
+}
+
+#[test]
+fn a_text_is_shown_as_a_script_may_contain_it() {
+    for text in ["a'b", "\"\\", "\n\r\t", "\0\u{7}\u{7f}", "é\u{200b}\u{feff}", "\u{1f600}\u{e0001}"] {
+        let shown = Shown { heap: None, value: &Val::text(text) }.to_string();
+        assert!(!shown.contains("\\u{"), "{shown}");
+        // It means the same in a script, and `repr` of it is what is shown.
+        check(&shown, &shown);
+        let script = format!("def initial():\n    return {shown}\n{STEP}");
+        let program = Program::load("x.star", &script).expect(&script);
+        assert!(matches!(&program.initial, Val::Text(found) if **found == *text), "{shown}");
+    }
+}
+
+#[test]
+fn a_call_is_limited_whatever_it_does() {
+    const DOUBLED: &str = "for i in range(58):\n        x =";
+    const STEPS: &str = "more than 2000000 steps";
+    const SIZE: &str = "a value holds more than 1048576 values";
+    const DEPTH: &str = "a value is nested more than 60 levels deep";
+    for (body, expected) in [
+        // What is returned has a size, and values that are shared count each time.
+        ("return range(1 << 50)".to_owned(), SIZE),
+        ("return [range(1 << 19), range(1 << 19), range(1 << 19)]".to_owned(), SIZE),
+        (format!("x = []\n    {DOUBLED} [x, x]\n    return x"), SIZE),
+        (format!("x = ()\n    {DOUBLED} (x, x)\n    return x"), SIZE),
+        (format!("x = {{}}\n    {DOUBLED} {{1: x, 2: x}}\n    return x"), SIZE),
+        ("t = 'x' * 1000000\n    return [t] * 1000".to_owned(), SIZE),
+        // So does what is a key, is shown, or is compared.
+        (format!("x = ()\n    {DOUBLED} (x, x)\n    return {{x: 1}}"), SIZE),
+        (format!("x = []\n    {DOUBLED} [x, x]\n    return str(x)"), STEPS),
+        (format!("x = []\n    {DOUBLED} [x, x]\n    return '%r' % [x]"), STEPS),
+        (format!("x = []\n    y = []\n    {DOUBLED} [x, x]\n        y = [y, y]\n    return x == y"), STEPS),
+        (format!("x = []\n    {DOUBLED} [x, x]\n    return {{}}.pop(x)"), "a list cannot be a key"),
+        (format!("x = []\n    {DOUBLED} [x, x]\n    return [1].index(x)"), "[[[["),
+        // Copies take steps.
+        ("d = {i: i for i in range(1000)}\n    for i in range(100000): e = d | {}".to_owned(), STEPS),
+        ("t = 'x' * 1000000\n    for i in range(100000): n = len(t)".to_owned(), STEPS),
+        ("t = 'x' * 1000000\n    for i in range(100000): n = t[0]".to_owned(), STEPS),
+        ("t = 'x' * 1000000\n    u = t + 'y'\n    for i in range(100000): n = t < u".to_owned(), STEPS),
+        ("t = 'x' * 100000\n    return t.join(['a'] * 100000)".to_owned(), STEPS),
+        ("t = 'x' * 100000\n    return t.strip(t)".to_owned(), STEPS),
+        ("l = [0] * 500000\n    for i in range(100000): l.insert(0, 1)".to_owned(), STEPS),
+        // Neither tuples nor defaults are nested without an end.
+        ("x = ()\n    for i in range(100000): x = (x,)\n    return 1".to_owned(), DEPTH),
+        ("x = ()\n    for i in range(100000): x = zip([x])[0]\n    return 1".to_owned(), DEPTH),
+        ("f = len\n    for i in range(100000): f = lambda g = f: g\n    return 1".to_owned(), DEPTH),
+    ] {
+        let error = initial(&format!("def initial():\n    {body}\n")).expect_err(&body);
+        assert!(error.contains(expected) && error.len() < 1_000, "{body}\n{error}");
+    }
+    check("len(list(range(100000)))", "100000");
+    check("[range(3)]", "[[0, 1, 2]]");
 }

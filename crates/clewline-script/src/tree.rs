@@ -48,11 +48,11 @@ pub(crate) enum Capture {
 #[derive(Debug)]
 pub(crate) struct Statement {
     pub(crate) at: u32,
-    pub(crate) kind: Does,
+    pub(crate) kind: StatementKind,
 }
 
 #[derive(Debug)]
-pub(crate) enum Does {
+pub(crate) enum StatementKind {
     Value(Expression),
     Assign(Target, Expression),
     Augment(Target, Operator, Expression),

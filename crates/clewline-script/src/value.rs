@@ -10,8 +10,9 @@
 use std::{
     cmp::Ordering,
     collections::hash_map::DefaultHasher,
-    fmt::{self, Write as _},
+    fmt,
     hash::{Hash as _, Hasher as _},
+    ops::Deref,
     sync::Arc,
 };
 
@@ -32,7 +33,7 @@ pub(crate) enum Val {
     Text(Arc<str>),
     /// A value of a history that is only compared, such as a fraction.
     Other(Arc<str>),
-    Tuple(Arc<[Val]>),
+    Tuple(Arc<Tuple>),
     Range(Arc<Range>),
     /// A list on the heap.
     List(u32),
@@ -44,10 +45,67 @@ pub(crate) enum Val {
     Builtin(Builtin),
 }
 
+/// How much a value holds. What can be changed counts as one value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extent {
+    depth: u32,
+    /// The values in it, each as often as it occurs; 16 bytes of a text count as one.
+    pub(crate) size: usize,
+}
+
+impl Extent {
+    /// That of a value with these parts.
+    fn of<'v>(parts: impl IntoIterator<Item = &'v Val>) -> Extent {
+        let mut whole = Extent { depth: 0, size: 1 };
+        for part in parts.into_iter().map(Val::extent) {
+            whole.depth = whole.depth.max(part.depth.saturating_add(1));
+            whole.size = whole.size.saturating_add(part.size);
+        }
+        whole
+    }
+
+    fn check(self) -> Result<(), String> {
+        if VALUE_DEPTH_MAX < self.depth as usize {
+            return Err(format!("a value is nested more than {VALUE_DEPTH_MAX} levels deep"));
+        }
+        if VALUE_SIZE_MAX < self.size {
+            return Err(too_large());
+        }
+        Ok(())
+    }
+}
+
+fn too_large() -> String {
+    format!("a value holds more than {VALUE_SIZE_MAX} values")
+}
+
+/// The items of a tuple.
+#[derive(Debug)]
+pub(crate) struct Tuple {
+    items: Box<[Val]>,
+    extent: Extent,
+}
+
+impl Tuple {
+    pub(crate) fn new(items: Vec<Val>) -> Tuple {
+        let extent = Extent::of(&items);
+        Tuple { items: items.into(), extent }
+    }
+}
+
+impl Deref for Tuple {
+    type Target = [Val];
+
+    fn deref(&self) -> &[Val] {
+        &self.items
+    }
+}
+
 /// The numbers of `range(start, stop, step)`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
     pub(crate) start: i64,
+    pub(crate) stop: i64,
     pub(crate) len: usize,
     pub(crate) step: i64,
 }
@@ -62,8 +120,17 @@ impl Range {
 /// The items of a frozen list.
 #[derive(Debug)]
 pub(crate) struct Items {
-    pub(crate) is_canonical: bool,
+    is_canonical: bool,
     pub(crate) items: Vec<Val>,
+    extent: Extent,
+}
+
+impl Items {
+    /// The items of a list in its canonical form.
+    pub(crate) fn canonical(items: Vec<Val>) -> Items {
+        let extent = Extent::of(&items);
+        Items { is_canonical: true, items, extent }
+    }
 }
 
 /// A function, with what it has captured.
@@ -72,6 +139,15 @@ pub(crate) struct Closure {
     pub(crate) function: usize,
     pub(crate) defaults: Vec<Val>,
     pub(crate) cells: Vec<u32>,
+    extent: Extent,
+}
+
+impl Closure {
+    pub(crate) fn new(function: usize, defaults: Vec<Val>, cells: Vec<u32>) -> Result<Closure, String> {
+        let extent = Extent::of(&defaults);
+        extent.check()?;
+        Ok(Closure { function, defaults, cells, extent })
+    }
 }
 
 /// The entries of a dict, in their order.
@@ -80,18 +156,24 @@ pub(crate) struct Closure {
 /// longer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dict {
-    pub(crate) is_canonical: bool,
+    is_canonical: bool,
     pub(crate) entries: Vec<Entry>,
+    // Of a frozen one.
+    extent: Extent,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    hash: u64,
+    pub(crate) hash: u64,
     pub(crate) key: Val,
     pub(crate) value: Val,
 }
 
 impl Dict {
+    /// A dict in its canonical form, without entries.
+    pub(crate) const CANONICAL: Dict =
+        Dict { is_canonical: true, entries: Vec::new(), extent: Extent { depth: 0, size: 1 } };
+
     /// The place of `key`, whose hash is `hash`.
     pub(crate) fn find(&self, hash: u64, key: &Val) -> Option<usize> {
         self.entries.iter().position(|it| it.hash == hash && it.key == *key)
@@ -132,6 +214,8 @@ pub(crate) struct Heap {
 
 // Values inside each other.
 pub(crate) const VALUE_DEPTH_MAX: usize = 60;
+// Values in a value that is frozen. What is frozen is hashed, compared and measured as a whole.
+const VALUE_SIZE_MAX: usize = 1 << 20;
 
 /// A sequence whose items are read in place.
 pub(crate) enum Sequence<'h> {
@@ -177,77 +261,119 @@ impl Heap {
         }
     }
 
-    /// `value` in its frozen form.
-    pub(crate) fn freeze(&self, value: &Val, options: &Freezing<'_>) -> Result<Val, String> {
-        self.freeze_at(value, options, 0)
+    /// `value` in its frozen form. The values that were visited are added to `visited`.
+    pub(crate) fn freeze(
+        &self,
+        value: &Val,
+        options: &Freezing<'_>,
+        visited: &mut usize,
+    ) -> Result<Val, String> {
+        let frozen = self.freeze_at(value, options, 0, visited)?;
+        frozen.extent().check()?;
+        Ok(frozen)
     }
 
-    fn freeze_at(&self, value: &Val, options: &Freezing<'_>, depth: usize) -> Result<Val, String> {
+    fn freeze_at(
+        &self,
+        value: &Val,
+        options: &Freezing<'_>,
+        depth: usize,
+        visited: &mut usize,
+    ) -> Result<Val, String> {
         if VALUE_DEPTH_MAX < depth {
             return Err(format!("a value is nested more than {VALUE_DEPTH_MAX} levels deep"));
         }
-        let each = |items: &[Val]| -> Result<Vec<Val>, String> {
-            items.iter().map(|it| self.freeze_at(it, options, depth + 1)).collect()
-        };
-        let is_canonical = options.is_state;
+        *visited += 1;
+        if VALUE_SIZE_MAX < *visited {
+            return Err(too_large());
+        }
+        let is_canonical = options.purpose != Purpose::Global;
+        let is_compared = options.purpose == Purpose::Comparison;
         match value {
             Val::Unset | Val::Cell(_) => Err("a variable is used before its assignment".to_owned()),
+            Val::Unknown if is_compared => Ok(Val::Unknown),
             Val::Unknown => {
                 options.unknown.cloned().ok_or_else(|| format!("{UNKNOWN_IN_STATE}{RESULTS_HINT}"))
             }
             Val::None | Val::Bool(_) | Val::Int(_) | Val::Text(_) | Val::Other(_) => Ok(value.clone()),
-            Val::Range(range) if options.is_state => {
+            Val::Range(range) if options.purpose == Purpose::State => {
+                *visited = visited.saturating_add(range.len);
+                if VALUE_SIZE_MAX < *visited {
+                    return Err(too_large());
+                }
                 let items = (0..range.len).map(|it| Val::Int(range.get(it))).collect();
-                Ok(Val::FrozenList(Arc::new(Items { is_canonical, items })))
+                Ok(Val::FrozenList(Arc::new(Items::canonical(items))))
             }
             Val::Range(_) => Ok(value.clone()),
-            Val::Tuple(items) => Ok(Val::Tuple(each(items)?.into())),
+            Val::Tuple(items) => {
+                let items = self.freeze_each(items, options, depth, visited)?;
+                Ok(Val::Tuple(Arc::new(Tuple::new(items))))
+            }
             Val::FrozenList(list) if list.is_canonical || !is_canonical => Ok(value.clone()),
             Val::FrozenDict(dict) if dict.is_canonical || !is_canonical => Ok(value.clone()),
             Val::List(_) | Val::FrozenList(_) => {
-                let items = each(self.items(value).unwrap_or_default())?;
-                Ok(Val::FrozenList(Arc::new(Items { is_canonical, items })))
+                let items = self.items(value).unwrap_or_default();
+                let items = self.freeze_each(items, options, depth, visited)?;
+                Ok(Val::FrozenList(Arc::new(Items { is_canonical, ..Items::canonical(items) })))
             }
             Val::Dict(_) | Val::FrozenDict(_) => {
                 let mut entries = self.entries(value).map(|it| it.entries.clone()).unwrap_or_default();
                 for entry in &mut entries {
-                    entry.value = self.freeze_at(&entry.value, options, depth + 1)?;
+                    *visited = visited.saturating_add(entry.key.extent().size);
+                    entry.value = self.freeze_at(&entry.value, options, depth + 1, visited)?;
                 }
                 if is_canonical {
                     entries.sort_by(|one, other| one.key.rank(&other.key));
                 }
-                Ok(Val::FrozenDict(Arc::new(Dict { is_canonical, entries })))
+                let extent = Extent::of(entries.iter().flat_map(|it| [&it.key, &it.value]));
+                Ok(Val::FrozenDict(Arc::new(Dict { is_canonical, entries, extent })))
             }
-            Val::Function(_) | Val::Builtin(_) if options.is_state => {
+            Val::Function(_) | Val::Builtin(_) if options.purpose == Purpose::State => {
                 Err("a state holds a function, which cannot be compared".to_owned())
             }
+            Val::Function(_) | Val::Builtin(_) if is_compared => Ok(value.clone()),
             Val::Function(closure) if !closure.cells.is_empty() => {
                 Err("a global holds a function that uses variables of a comprehension".to_owned())
             }
             Val::Function(closure) => {
-                let defaults = each(&closure.defaults)?;
-                let (function, cells) = (closure.function, Vec::new());
-                Ok(Val::Function(Arc::new(Closure { function, defaults, cells })))
+                let defaults = self.freeze_each(&closure.defaults, options, depth, visited)?;
+                Ok(Val::Function(Arc::new(Closure::new(closure.function, defaults, Vec::new())?)))
             }
             Val::Builtin(_) => Ok(value.clone()),
         }
+    }
+
+    fn freeze_each(
+        &self,
+        items: &[Val],
+        options: &Freezing<'_>,
+        depth: usize,
+        visited: &mut usize,
+    ) -> Result<Vec<Val>, String> {
+        items.iter().map(|it| self.freeze_at(it, options, depth + 1, visited)).collect()
     }
 }
 
 const UNKNOWN_IN_STATE: &str = "the next state holds the result of a pending operation, which is not known";
 
+/// What a value is frozen for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A state: canonical, and without functions.
+    State,
+    /// A global.
+    Global,
+    /// To compare it with a result: canonical, and ranges, functions and the unknown result remain
+    /// what they are.
+    Comparison,
+}
+
 /// How a value is frozen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Freezing<'a> {
-    /// Whether it is a state: canonical, and without functions.
-    pub(crate) is_state: bool,
+    pub(crate) purpose: Purpose,
     /// What the result of the pending operation is, if it was found out.
     pub(crate) unknown: Option<&'a Val>,
-}
-
-impl Freezing<'_> {
-    pub(crate) const STATE: Freezing<'static> = Freezing { is_state: true, unknown: None };
-    pub(crate) const GLOBAL: Freezing<'static> = Freezing { is_state: false, unknown: None };
 }
 
 impl Val {
@@ -270,8 +396,50 @@ impl Val {
         }
     }
 
+    /// The name of its type, with an article.
+    pub(crate) fn a_kind(&self) -> String {
+        let kind = self.kind();
+        match self {
+            Val::Int(_) => format!("an {kind}"),
+            Val::Other(_) => "a value that is only compared".to_owned(),
+            _ => format!("a {kind}"),
+        }
+    }
+
     pub(crate) fn text(text: &str) -> Val {
         Val::Text(text.into())
+    }
+
+    /// A tuple, unless that is too large.
+    pub(crate) fn tuple(items: Vec<Val>) -> Result<Val, String> {
+        let tuple = Tuple::new(items);
+        tuple.extent.check()?;
+        Ok(Val::Tuple(Arc::new(tuple)))
+    }
+
+    /// How much it holds.
+    pub(crate) fn extent(&self) -> Extent {
+        match self {
+            Val::Text(text) | Val::Other(text) => Extent { depth: 0, size: 1 + text.len() / 16 },
+            Val::Tuple(tuple) => tuple.extent,
+            Val::FrozenList(list) => list.extent,
+            Val::FrozenDict(dict) => dict.extent,
+            Val::Function(closure) => closure.extent,
+            _ => Extent { depth: 0, size: 1 },
+        }
+    }
+
+    /// Whether a history may hold it, which is frozen: there are neither tuples, ranges nor
+    /// functions in one.
+    pub(crate) fn may_be_result(&self) -> bool {
+        match self {
+            Val::None | Val::Bool(_) | Val::Int(_) | Val::Text(_) | Val::Other(_) => true,
+            Val::FrozenList(list) => list.items.iter().all(Val::may_be_result),
+            Val::FrozenDict(dict) => {
+                dict.entries.iter().all(|it| it.key.may_be_result() && it.value.may_be_result())
+            }
+            _ => false,
+        }
     }
 
     /// The order in which a canonical dict has its keys: by type, then by value.
@@ -358,11 +526,14 @@ impl PartialEq for Val {
             (Val::Bool(one), Val::Bool(other)) => one == other,
             (Val::Int(one), Val::Int(other)) => one == other,
             (Val::Text(one), Val::Text(other)) | (Val::Other(one), Val::Other(other)) => one == other,
-            (Val::Tuple(one), Val::Tuple(other)) => one == other,
+            (Val::Tuple(one), Val::Tuple(other)) => Arc::ptr_eq(one, other) || one.items == other.items,
             (Val::FrozenList(one), Val::FrozenList(other)) => {
                 Arc::ptr_eq(one, other) || one.items == other.items
             }
             (Val::FrozenDict(one), Val::FrozenDict(other)) => {
+                if Arc::ptr_eq(one, other) {
+                    return true;
+                }
                 let same = |(one, other): (&Entry, &Entry)| {
                     one.hash == other.hash && one.key == other.key && one.value == other.value
                 };
@@ -384,55 +555,118 @@ pub(crate) struct Shown<'h> {
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_value(self.heap, self.value, f, 0)
+        write_value(self.heap, None, self.value, f, 0)
     }
 }
 
-fn write_value(heap: Option<&Heap>, value: &Val, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+/// A text that has room for so many bytes.
+pub(crate) struct Limited {
+    pub(crate) text: String,
+    pub(crate) left: usize,
+    /// Whether there was more than it has room for.
+    pub(crate) is_full: bool,
+}
+
+impl Limited {
+    pub(crate) fn new(left: usize) -> Limited {
+        Limited { text: String::new(), left, is_full: false }
+    }
+}
+
+impl fmt::Write for Limited {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        match self.left.checked_sub(part.len()) {
+            Some(left) => {
+                self.left = left;
+                self.text.push_str(part);
+                Ok(())
+            }
+            None => {
+                self.is_full = true;
+                Err(fmt::Error)
+            }
+        }
+    }
+}
+
+/// Writes a value as `repr` does. It is an error if it holds the result of a pending operation,
+/// unless that is `known`.
+pub(crate) fn write_value(
+    heap: Option<&Heap>,
+    known: Option<&Val>,
+    value: &Val,
+    out: &mut dyn fmt::Write,
+    depth: usize,
+) -> fmt::Result {
     if VALUE_DEPTH_MAX < depth {
-        return f.write_str("…");
+        return out.write_str("…");
     }
     let none = Heap::default();
-    let known = heap.unwrap_or(&none);
-    let each = |items: &[Val], f: &mut fmt::Formatter<'_>| {
+    let own = heap.unwrap_or(&none);
+    let each = |items: &[Val], out: &mut dyn fmt::Write| {
         for (place, item) in items.iter().enumerate() {
-            f.write_str(if place == 0 { "" } else { ", " })?;
-            write_value(heap, item, f, depth + 1)?;
+            out.write_str(if place == 0 { "" } else { ", " })?;
+            write_value(heap, known, item, out, depth + 1)?;
         }
         Ok(())
     };
     match value {
-        Val::None => f.write_str("None"),
-        Val::Bool(truth) => f.write_str(if *truth { "True" } else { "False" }),
-        Val::Int(int) => write!(f, "{int}"),
-        Val::Text(text) => write!(f, "{text:?}"),
-        Val::Other(text) => f.write_str(text),
+        Val::None => out.write_str("None"),
+        Val::Bool(truth) => out.write_str(if *truth { "True" } else { "False" }),
+        Val::Int(int) => write!(out, "{int}"),
+        Val::Text(text) => write_text(text, out),
+        Val::Other(text) => out.write_str(text),
         Val::Tuple(items) => {
-            f.write_char('(')?;
-            each(items, f)?;
-            f.write_str(if items.len() == 1 { ",)" } else { ")" })
+            out.write_char('(')?;
+            each(items, out)?;
+            out.write_str(if items.len() == 1 { ",)" } else { ")" })
         }
         Val::Range(it) => {
-            write!(f, "range({}, {}", it.start, it.get(it.len))?;
-            if it.step == 1 { f.write_char(')') } else { write!(f, ", {})", it.step) }
+            write!(out, "range({}, {}", it.start, it.stop)?;
+            if it.step == 1 { out.write_char(')') } else { write!(out, ", {})", it.step) }
         }
         Val::List(_) | Val::FrozenList(_) => {
-            f.write_char('[')?;
-            each(known.items(value).unwrap_or_default(), f)?;
-            f.write_char(']')
+            out.write_char('[')?;
+            each(own.items(value).unwrap_or_default(), out)?;
+            out.write_char(']')
         }
         Val::Dict(_) | Val::FrozenDict(_) => {
-            f.write_char('{')?;
-            for (place, entry) in known.entries(value).iter().flat_map(|it| &it.entries).enumerate() {
-                f.write_str(if place == 0 { "" } else { ", " })?;
-                write_value(heap, &entry.key, f, depth + 1)?;
-                f.write_str(": ")?;
-                write_value(heap, &entry.value, f, depth + 1)?;
+            out.write_char('{')?;
+            for (place, entry) in own.entries(value).iter().flat_map(|it| &it.entries).enumerate() {
+                out.write_str(if place == 0 { "" } else { ", " })?;
+                write_value(heap, known, &entry.key, out, depth + 1)?;
+                out.write_str(": ")?;
+                write_value(heap, known, &entry.value, out, depth + 1)?;
             }
-            f.write_char('}')
+            out.write_char('}')
         }
-        Val::Function(_) => f.write_str("<function>"),
-        Val::Builtin(builtin) => write!(f, "<built-in function {}>", builtin.name()),
-        Val::Unset | Val::Cell(_) | Val::Unknown => write!(f, "<{}>", value.kind()),
+        Val::Function(_) => out.write_str("<function>"),
+        Val::Builtin(builtin) => write!(out, "<built-in function {}>", builtin.name()),
+        Val::Unknown => match known {
+            Some(value) => write_value(heap, None, value, out, depth + 1),
+            None => Err(fmt::Error),
+        },
+        Val::Unset | Val::Cell(_) => write!(out, "<{}>", value.kind()),
     }
+}
+
+/// Writes a text as a script may contain it.
+fn write_text(text: &str, out: &mut dyn fmt::Write) -> fmt::Result {
+    out.write_char('"')?;
+    for it in text.chars() {
+        let is_plain = it == '\'' || it.escape_debug().len() == 1;
+        match it {
+            '"' | '\\' => write!(out, "\\{it}")?,
+            '\n' => out.write_str("\\n")?,
+            '\r' => out.write_str("\\r")?,
+            '\t' => out.write_str("\\t")?,
+            it if is_plain => out.write_char(it)?,
+            it => match u32::from(it) {
+                code @ ..0x80 => write!(out, "\\x{code:02x}")?,
+                code @ ..0x1_0000 => write!(out, "\\u{code:04x}")?,
+                code => write!(out, "\\U{code:08x}")?,
+            },
+        }
+    }
+    out.write_char('"')
 }

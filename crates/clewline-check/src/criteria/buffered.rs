@@ -42,8 +42,7 @@ pub(super) const NAME: &str = "buffered-durable";
 pub(super) fn decide(history: &dyn ErasedHistory, problems: &[Problem<'_>], budget: &Budget) -> Verdict {
     let doubled: Vec<Problem<'_>> = problems.iter().map(Problem::with_and_without_results).collect();
     let mut search = Search::new(history, Product::new(&doubled), budget);
-    let start = Start { used: Vec::new(), states: search.product.initial(), order: None };
-    let found = search.solve(0, vec![start], Vec::new());
+    let found = search.solve();
     budget.visit(search.visited);
     match found {
         Err(reason) => Verdict::Unknown(reason),
@@ -70,6 +69,8 @@ fn contains(bits: &Bits, place: usize) -> bool {
 /// The operations of an era, by their indices.
 struct Era {
     operations: Vec<usize>,
+    // Those that returned.
+    complete: Bits,
     // An initial state is never lost.
     is_initial: bool,
 }
@@ -81,6 +82,16 @@ struct Link {
 }
 
 type Order = Option<Rc<Link>>;
+
+/// One link after the other: there are as many as operations, and a stack may not suffice.
+impl Drop for Link {
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(mut link) = next.and_then(Rc::into_inner) {
+            next = link.before.take();
+        }
+    }
+}
 
 fn listed(order: &Order) -> Vec<usize> {
     let mut all: Vec<usize> =
@@ -115,7 +126,16 @@ struct Search<'p> {
     failed: HashSet<Beginning>,
 }
 
+// An era, where it begins, and the operations that are pending then.
 type Beginning = (usize, Vec<(Vec<usize>, States)>, Vec<usize>);
+
+/// An era that is tried: its cuts that are left, and the one that the next era follows.
+struct Attempt {
+    beginning: Beginning,
+    order: Vec<usize>,
+    cuts: std::vec::IntoIter<(Bits, Vec<Start>)>,
+    kept: Bits,
+}
 
 /// The configurations of an era, by the kept operations.
 struct Explored {
@@ -138,50 +158,76 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// A view of this era and of each that follows, if there is one. The era begins in one of
-    /// `starts`; the `carried` operations are pending.
-    fn solve(
+    /// A view of each era, if there is one. Eras are tried one after the other; where one fails,
+    /// the next cut of the era before it is tried.
+    fn solve(&mut self) -> Result<Option<Vec<View>>, Reason> {
+        let first = Start { used: Vec::new(), states: self.product.initial(), order: None };
+        let mut path: Vec<Attempt> = Vec::new();
+        // Where the next era begins: in one of these, with these operations pending.
+        let mut begin = Some((vec![first], Vec::new()));
+        loop {
+            if let Some((starts, carried)) = begin.take() {
+                let Some(attempt) = self.attempt(path.len(), starts, carried)? else { continue };
+                path.push(attempt);
+                if path.len() == self.eras.len() {
+                    return Ok(Some(self.views(path)));
+                }
+            }
+            let era = path.len().wrapping_sub(1);
+            let Some(last) = path.last_mut() else { return Ok(None) };
+            match last.cuts.next() {
+                Some((kept, starts)) => {
+                    let mut pending = last.beginning.2.clone();
+                    pending.extend(self.pending(era, &kept));
+                    last.kept = kept;
+                    begin = Some((starts, pending));
+                }
+                None => self.failed.extend(path.pop().map(|it| it.beginning)),
+            }
+        }
+    }
+
+    /// The cuts of an era that begins in one of `starts`, while the `carried` operations are
+    /// pending; `None` if there is no order of it, or it has failed before.
+    fn attempt(
         &mut self,
         era: usize,
         starts: Vec<Start>,
         carried: Vec<usize>,
-    ) -> Result<Option<Vec<View>>, Reason> {
+    ) -> Result<Option<Attempt>, Reason> {
         let mut key: Vec<(Vec<usize>, States)> =
             starts.iter().map(|it| (it.used.clone(), it.states.clone())).collect();
         key.sort_unstable();
-        let key = (era, key, carried);
-        if self.failed.contains(&key) {
+        let beginning = (era, key, carried);
+        if self.failed.contains(&beginning) {
             return Ok(None);
         }
-        let carried = &key.2;
-        let Explored { by_kept, whole } = self.explore(era, starts, carried)?;
-        if let Some(whole) = whole {
-            let order = listed(&whole.order);
-            if era + 1 == self.eras.len() {
-                return Ok(Some(vec![View { order, kept: Vec::new() }]));
-            }
-            let mut cuts: Vec<(Bits, Vec<Start>)> = by_kept.into_iter().collect();
-            cuts.sort_by_key(|it| std::cmp::Reverse(it.0.iter().map(|it| it.count_ones()).sum::<u32>()));
-            cuts.truncate(if self.eras[era].is_initial { 1 } else { usize::MAX });
-            for (kept, starts) in cuts {
-                let mut pending = carried.clone();
-                pending.extend(self.pending(era, &kept));
-                if let Some(mut views) = self.solve(era + 1, starts, pending)? {
-                    let operations = self.eras[era].operations.iter().enumerate();
-                    let kept = operations.filter(|it| contains(&kept, it.0)).map(|it| *it.1).collect();
-                    views.insert(0, View { order, kept });
-                    return Ok(Some(views));
-                }
-            }
-        }
-        self.failed.insert(key);
-        Ok(None)
+        let Explored { by_kept, whole } = self.explore(era, starts, &beginning.2)?;
+        let Some(whole) = whole else {
+            self.failed.insert(beginning);
+            return Ok(None);
+        };
+        let mut cuts: Vec<(Bits, Vec<Start>)> = by_kept.into_iter().collect();
+        cuts.sort_by_key(|it| std::cmp::Reverse(it.0.iter().map(|it| it.count_ones()).sum::<u32>()));
+        cuts.truncate(if self.eras[era].is_initial { 1 } else { usize::MAX });
+        let (order, kept) = (listed(&whole.order), Bits::default());
+        Ok(Some(Attempt { beginning, order, cuts: cuts.into_iter(), kept }))
+    }
+
+    fn views(&self, path: Vec<Attempt>) -> Vec<View> {
+        let view = |(era, attempt): (usize, Attempt)| {
+            let operations = self.eras[era].operations.iter().enumerate();
+            let is_kept = |place: usize| !attempt.kept.is_empty() && contains(&attempt.kept, place);
+            let kept = operations.filter(|it| is_kept(it.0)).map(|it| *it.1).collect();
+            View { order: attempt.order, kept }
+        };
+        path.into_iter().enumerate().map(view).collect()
     }
 
     /// The operations of the era whose call survives and whose return does not.
     fn pending(&self, era: usize, kept: &Bits) -> Vec<usize> {
         let operations = &self.eras[era].operations;
-        let first = self.first_left(era, kept, None);
+        let first = self.first_left(era, kept);
         let is_pending = |&(place, &at): &(usize, &usize)| {
             let is_reached = self.product.operations[at].span.call() < first;
             !contains(kept, place) && is_reached && !self.product.is_read(at, Outcome::Any)
@@ -189,18 +235,34 @@ impl<'p> Search<'p> {
         operations.iter().enumerate().filter(is_pending).map(|it| *it.1).collect()
     }
 
-    /// The first return that is not kept, but for that of the operation at one place.
-    fn first_left(&self, era: usize, kept: &Bits, but: Option<usize>) -> u32 {
-        let left = self.eras[era].operations.iter().enumerate();
-        let left = left.filter(|it| !contains(kept, it.0) && Some(it.0) != but);
-        left.map(|it| self.product.operations[*it.1].span.end()).min().unwrap_or(u32::MAX)
+    /// The rank of the first return that is not kept. What is called before it may come next.
+    fn first_left(&self, era: usize, kept: &Bits) -> u32 {
+        let mut first = u32::MAX;
+        for (_, at) in self.left(era, kept) {
+            let span = self.product.operations[at].span;
+            // Those that follow are called later, and return later.
+            if first < span.call() {
+                break;
+            }
+            first = first.min(span.end());
+        }
+        first
+    }
+
+    /// The operations of the era that are not kept, with their places, in the order of their calls.
+    fn left(&self, era: usize, kept: &Bits) -> impl Iterator<Item = (usize, usize)> {
+        let operations = &self.eras[era].operations;
+        let words = kept.iter().enumerate().filter(|it| *it.1 != u64::MAX);
+        let places = words.flat_map(|(word, &bits)| {
+            (64 * word..64 * word + 64).filter(move |it| bits & 1 << (it % 64) == 0)
+        });
+        places.filter_map(|place| operations.get(place).map(|it| (place, *it)))
     }
 
     /// Visits the configurations of an era; of the last one, only until everything is kept.
     fn explore(&mut self, era: usize, starts: Vec<Start>, carried: &[usize]) -> Result<Explored, Reason> {
-        let operations = self.eras[era].operations.clone();
         let is_last = era + 1 == self.eras.len();
-        let none: Bits = vec![0; operations.len().div_ceil(64)].into();
+        let none: Bits = vec![0; self.eras[era].complete.len()].into();
         let mut seen: HashSet<(Bits, Vec<usize>, States)> = HashSet::new();
         let mut left: Vec<(Bits, Start)> = starts.into_iter().map(|it| (none.clone(), it)).collect();
         let mut explored = Explored { by_kept: BTreeMap::new(), whole: None };
@@ -213,9 +275,8 @@ impl<'p> Search<'p> {
                 2 * (size_of_val(&*kept) + size_of_val(&*start.used) + size_of_val(&*start.states)) + 128;
             self.charge.set(self.bytes + self.product.bytes());
             self.budget.allow(self.visited)?;
-            let is_complete = |at: usize| !self.product.operations[at].span.is_pending();
-            let is_whole =
-                (0..operations.len()).all(|it| contains(&kept, it) || !is_complete(operations[it]));
+            let complete = self.eras[era].complete.iter();
+            let is_whole = complete.zip(&kept).all(|(complete, kept)| complete & !kept == 0);
             if is_whole && explored.whole.is_none() {
                 explored.whole = Some(start.clone());
                 if is_last {
@@ -253,11 +314,12 @@ impl<'p> Search<'p> {
         for &at in carried.iter().filter(|it| start.used.binary_search(it).is_err()) {
             take(self, at, None);
         }
-        for place in 0..self.eras[era].operations.len() {
-            let at = self.eras[era].operations[place];
+        let first = self.first_left(era, kept);
+        let may_be_next = |it: &(usize, usize)| self.product.operations[it.1].span.call() < first;
+        let next: Vec<(usize, usize)> = self.left(era, kept).take_while(may_be_next).collect();
+        for (place, at) in next {
             let span = self.product.operations[at].span;
-            let is_used = start.used.binary_search(&at).is_ok();
-            if contains(kept, place) || is_used || self.first_left(era, kept, Some(place)) < span.call() {
+            if start.used.binary_search(&at).is_ok() {
                 continue;
             }
             // In the last era nothing is lost.
@@ -301,24 +363,38 @@ impl<'p> Search<'p> {
 
 /// The operations of each era, in the order of their calls.
 fn eras(history: &dyn ErasedHistory, product: &Product<'_>) -> Vec<Era> {
+    let (numbers, count) = era_numbers(history);
+    let mut operations: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (at, operation) in product.operations.iter().enumerate() {
+        operations[numbers(operation.id)].push(at);
+    }
+    let era = |(number, operations): (usize, Vec<usize>)| {
+        let mut complete: Bits = vec![0; operations.len().div_ceil(64)].into();
+        for (place, &at) in operations.iter().enumerate() {
+            let is_complete = !product.operations[at].span.is_pending();
+            complete[place / 64] |= u64::from(is_complete) << (place % 64);
+        }
+        Era { operations, complete, is_initial: number == 0 }
+    };
+    operations.into_iter().enumerate().map(era).collect()
+}
+
+/// The number of the era of each operation, and how many eras there are. Era 0 is that of an
+/// initial state.
+pub(super) fn era_numbers(history: &dyn ErasedHistory) -> (impl Fn(OperationId) -> usize, usize) {
     let names = history.names();
     let mut crashes: Vec<&Crash> = names.crashes.iter().collect();
     crashes.sort_by_key(|it| names.notes.get(it.note).map(|it| it.from));
-    // Era 0 is that of an initial state.
     let mut era_of: HashMap<ProcessId, usize> = HashMap::new();
     for (number, crash) in crashes.iter().enumerate() {
         for &process in &crash.ended {
             era_of.entry(process).or_insert(number + 1);
         }
     }
-    let era = |is_initial: bool| Era { operations: Vec::new(), is_initial };
-    let mut eras: Vec<Era> = (0..crashes.len() + 2).map(|it| era(it == 0)).collect();
-    for (at, operation) in product.operations.iter().enumerate() {
-        let number = match is_initial(history, operation.id) {
-            true => 0,
-            false => era_of.get(&history.process(operation.id)).copied().unwrap_or(crashes.len() + 1),
-        };
-        eras[number].operations.push(at);
-    }
-    eras
+    let last = crashes.len() + 1;
+    let number = move |id: OperationId| match is_initial(history, id) {
+        true => 0,
+        false => era_of.get(&history.process(id)).copied().unwrap_or(last),
+    };
+    (number, last + 1)
 }

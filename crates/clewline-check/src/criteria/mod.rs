@@ -15,10 +15,11 @@
 mod buffered;
 mod procedure;
 mod product;
+mod recheck;
 mod regular;
 mod sequential;
 mod single;
-mod spare;
+mod smaller;
 mod strongest;
 
 use clewline_core::{Criterion, CriterionHistory, ErasedHistory};

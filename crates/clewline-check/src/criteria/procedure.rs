@@ -7,8 +7,5 @@ pub(super) type Decide = fn(&dyn ErasedHistory, &[Problem<'_>], &Budget) -> Verd
 
 /// A violation as one of these procedures finds it.
 pub(super) fn violation(operations: Vec<OperationId>) -> Violation {
-    let explanation = Explanation::Broken { rule: Rule::Other(""), operations: Vec::new() };
-    let mut violation = Violation::found(operations, explanation);
-    violation.is_verified = true;
-    violation
+    Violation::found(operations, Explanation::Broken { rule: Rule::Other(""), operations: Vec::new() })
 }

@@ -17,7 +17,8 @@
 use std::collections::{HashMap, HashSet};
 
 use clewline_core::{
-    Budget, Charge, ErasedHistory, OperationId, Problem, ProcessId, Reason, StateId, Verdict, Witness,
+    Budget, Charge, ErasedHistory, OperationId, OwnTimes, Problem, ProcessId, Reason, Span, StateId, Verdict,
+    Witness,
 };
 
 use super::{
@@ -168,23 +169,23 @@ impl<'p> Search<'p> {
 fn lanes(history: &dyn ErasedHistory, operations: &[Operation]) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
     let mut of_process: HashMap<ProcessId, Vec<usize>> = HashMap::new();
+    let own: Vec<OwnTimes> = operations.iter().map(|it| own_times(history, it.id, it.span)).collect();
     // The lane of an initial state, which comes before everything.
     let mut initial = None;
     for (at, operation) in operations.iter().enumerate() {
-        let own = of_process.entry(history.process(operation.id)).or_default();
-        let returned =
-            |lane: &Lane| lane.operations.partition_point(|&it| operations[it].span.precedes(operation.span));
+        let own_lanes = of_process.entry(own[at].process).or_default();
+        let returned = |lane: &Lane| lane.operations.partition_point(|&it| own[it].precedes(own[at]));
         let mut needs: Vec<(usize, u32)> =
-            own.iter().map(|&it| (it, returned(&lanes[it]) as u32)).filter(|it| it.1 != 0).collect();
+            own_lanes.iter().map(|&it| (it, returned(&lanes[it]) as u32)).filter(|it| it.1 != 0).collect();
         needs.extend(initial.map(|it: usize| (it, lanes[it].operations.len() as u32)));
         let is_pending = operation.span.is_pending();
         let is_free = |it: &usize| returned(&lanes[*it]) == lanes[*it].operations.len();
-        let free = own.iter().copied().find(is_free).filter(|_| !is_pending);
+        let free = own_lanes.iter().copied().find(is_free).filter(|_| !is_pending);
         let lane = free.unwrap_or_else(|| {
             lanes.push(Lane { operations: Vec::new(), needs: Vec::new(), is_pending });
             // Nothing has to come after a pending operation.
             if !is_pending {
-                own.push(lanes.len() - 1);
+                own_lanes.push(lanes.len() - 1);
             }
             lanes.len() - 1
         });
@@ -198,9 +199,31 @@ fn lanes(history: &dyn ErasedHistory, operations: &[Operation]) -> Vec<Lane> {
     lanes
 }
 
+/// The process of an operation, and when it called and returned by its own clock.
+pub(super) fn own_times(history: &dyn ErasedHistory, id: OperationId, span: Span) -> OwnTimes {
+    let given = history.names().own_times.as_ref().and_then(|it| it.get(history.source(id)));
+    let by_span = OwnTimes {
+        process: history.process(id),
+        called: i64::from(span.call()),
+        returned: span.ret().map_or(i64::MAX, i64::from),
+    };
+    // A weaker problem may have dropped the return.
+    let given = given.map(|it| if span.is_pending() { OwnTimes { returned: i64::MAX, ..*it } } else { *it });
+    given.unwrap_or(by_span)
+}
+
 /// Whether the operation makes an initial state.
 pub(super) fn is_initial(history: &dyn ErasedHistory, id: OperationId) -> bool {
     history.names().line(history.source(id)) == 0
+}
+
+/// Whether a linearization keeps the order of each process. It does if spans have that order.
+pub(super) fn keeps_processes(
+    history: &dyn ErasedHistory,
+    problems: &[Problem<'_>],
+    witness: &Witness,
+) -> bool {
+    history.names().own_times.is_none() || wrong(history, problems, witness).is_none()
 }
 
 /// Why `witness` is no sequential order of the operations, if it is none. It shares nothing with
@@ -212,8 +235,7 @@ fn wrong(history: &dyn ErasedHistory, problems: &[Problem<'_>], witness: &Witnes
             return Some(format!("{id:?} occurs twice"));
         }
     }
-    // By process: operations of it in the order of their calls.
-    let mut by_process: HashMap<ProcessId, Vec<(OperationId, clewline_core::Span)>> = HashMap::new();
+    let mut by_process: HashMap<ProcessId, Vec<(OperationId, OwnTimes)>> = HashMap::new();
     for problem in problems {
         let mut replay = problem.replay();
         let own = witness.order.iter().filter_map(|&it| problem.position(it));
@@ -226,21 +248,22 @@ fn wrong(history: &dyn ErasedHistory, problems: &[Problem<'_>], witness: &Witnes
             if !span.is_pending() && !places.contains_key(&id) {
                 return Some(format!("{id:?} is missing"));
             }
-            by_process.entry(history.process(id)).or_default().push((id, span));
+            let own = own_times(history, id, span);
+            by_process.entry(own.process).or_default().push((id, own));
         }
     }
     for operations in by_process.values() {
         // The greatest place of those that returned before a call, by the order of returns.
-        let mut ended: Vec<(u32, usize)> =
-            operations.iter().filter_map(|(id, span)| Some((span.ret()?, places[id]))).collect();
+        let ended = operations.iter().filter(|it| it.1.returned != i64::MAX);
+        let mut ended: Vec<(i64, usize)> = ended.map(|(id, own)| (own.returned, places[id])).collect();
         ended.sort_unstable();
         let mut latest = 0;
         for end in &mut ended {
             latest = latest.max(end.1);
             end.1 = latest;
         }
-        for (id, span) in operations {
-            let before = ended.partition_point(|it| it.0 < span.call());
+        for (id, own) in operations {
+            let before = ended.partition_point(|it| it.0 < own.called);
             if let (Some(&place), Some(&(_, last))) = (places.get(id), ended[..before].last())
                 && place < last
             {

@@ -1,8 +1,8 @@
 //! The verdict by a single criterion.
 
-use clewline_core::{Criterion, ErasedHistory, Reason, Verdict};
+use clewline_core::{Criterion, ErasedHistory, Problem, Reason, Verdict, Violation};
 
-use super::{buffered, procedure::Decide, regular, sequential, spare};
+use super::{buffered, procedure::Decide, recheck, regular, sequential, smaller::smaller};
 use crate::{
     holds_if::judge_history,
     judge::{Judgement, judge},
@@ -20,9 +20,16 @@ pub(super) fn judged(history: &dyn ErasedHistory, criterion: Criterion, options:
     let visited = options.budget.visited();
     let (verdict, name) = match criterion {
         Criterion::Regular => (regular::decide(history, &options.budget), regular::NAME),
-        Criterion::Sequential => (weaker(history, options, sequential::decide), sequential::NAME),
-        _ => (weaker(history, options, buffered::decide), buffered::NAME),
+        Criterion::Sequential => (weaker(history, criterion, options, sequential::decide), sequential::NAME),
+        _ => (weaker(history, criterion, options, buffered::decide), buffered::NAME),
     };
+    let verdict = match verdict {
+        Verdict::Violated(violation) => rechecked(history, criterion, violation, options),
+        Verdict::Holds(_) | Verdict::Unknown(_) => verdict,
+    };
+    // All problems have one specification. If that could not be evaluated, there is no verdict.
+    let fault = history.problems().first().and_then(Problem::fault);
+    let verdict = fault.map_or(verdict, |why| Verdict::Unknown(Reason::Specification(why)));
     Judgement::new(verdict, 1, name.to_owned(), options.budget.visited() - visited)
 }
 
@@ -48,9 +55,29 @@ fn refused(history: &dyn ErasedHistory, criterion: Criterion, options: &Options)
 // A linearization is looked for with at most this many configurations.
 const LINEARIZATION_CONFIGS: u64 = 1 << 20;
 
+/// The violation, and whether it has been verified. A wrong one is an internal error, and no
+/// verdict.
+fn rechecked(
+    history: &dyn ErasedHistory,
+    criterion: Criterion,
+    mut violation: Violation,
+    options: &Options,
+) -> Verdict {
+    let holds = match options.counterexample_configurations {
+        0 => None,
+        _ => recheck::holds(history, criterion, &violation.counterexample, options),
+    };
+    if holds == Some(true) {
+        let why = format!("the counterexample is {}", criterion.adjective());
+        return Verdict::Unknown(Reason::Internal(why));
+    }
+    violation.is_verified = holds == Some(false);
+    Verdict::Violated(violation)
+}
+
 /// Decides a criterion that every linearizable history satisfies. A counterexample has been made
 /// smaller.
-fn weaker(history: &dyn ErasedHistory, options: &Options, decide: Decide) -> Verdict {
+fn weaker(history: &dyn ErasedHistory, criterion: Criterion, options: &Options, decide: Decide) -> Verdict {
     let budget = options.budget.child();
     let most = LINEARIZATION_CONFIGS.min(budget.configurations());
     let quick = Options {
@@ -59,20 +86,23 @@ fn weaker(history: &dyn ErasedHistory, options: &Options, decide: Decide) -> Ver
         violations_max: 1,
         ..options.clone()
     };
-    if let holds @ Verdict::Holds(_) = judge(history.problems(), &quick).verdict {
-        return holds;
-    }
     let problems = history.problems();
+    if let Verdict::Holds(witness) = judge(history.problems(), &quick).verdict {
+        let keeps = |it| sequential::keeps_processes(history, &problems, it);
+        if criterion != Criterion::Sequential || keeps(&witness) {
+            return Verdict::Holds(witness);
+        }
+    }
     // What an object alone cannot do, it cannot do among others.
     if 1 < problems.len() {
         for problem in &problems {
             if let Verdict::Violated(_) = decide(history, std::slice::from_ref(problem), &options.budget) {
-                return spare::spared(history, std::slice::from_ref(problem), decide, options);
+                return smaller(history, std::slice::from_ref(problem), decide, options);
             }
         }
     }
     match decide(history, &problems, &options.budget) {
-        Verdict::Violated(_) => spare::spared(history, &problems, decide, options),
+        Verdict::Violated(_) => smaller(history, &problems, decide, options),
         verdict @ (Verdict::Holds(_) | Verdict::Unknown(_)) => verdict,
     }
 }

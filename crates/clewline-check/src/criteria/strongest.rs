@@ -14,13 +14,13 @@ pub(super) fn judge<'a>(
     mut history: Box<dyn ErasedHistory + 'a>,
     options: &Options,
 ) -> (Box<dyn ErasedHistory + 'a>, Judgement) {
-    let mut standings: Vec<(Criterion, &'static str)> = Vec::new();
+    let mut verdicts: Vec<(Criterion, &'static str)> = Vec::new();
     let mut judgements: Vec<(Criterion, Judgement)> = Vec::new();
     for criterion in candidates(&*history) {
         let own = CriterionHistory::new(history, criterion);
         let judgement = judged(&own, criterion, options);
         history = own.into_history();
-        standings.push((criterion, judgement.verdict.word()));
+        verdicts.push((criterion, judgement.verdict.word()));
         let holds = matches!(judgement.verdict, Verdict::Holds(_));
         judgements.push((criterion, judgement));
         if holds && criterion.is_local() {
@@ -28,7 +28,7 @@ pub(super) fn judge<'a>(
         }
     }
     let (criterion, judgement) = decided(judgements);
-    (Box::new(CriterionHistory::new(history, criterion).tried(standings)), judgement)
+    (Box::new(CriterionHistory::new(history, criterion).tried(verdicts)), judgement)
 }
 
 /// The criteria that make sense for this history, the strongest first.

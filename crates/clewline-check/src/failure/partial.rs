@@ -33,6 +33,10 @@ pub fn dead_ends(problem: &Problem<'_>, steps: u64, most: usize) -> Vec<PartialL
             break;
         }
     }
+    // A specification that could not be evaluated allows nothing, which is no evidence.
+    if problem.fault().is_some() {
+        return Vec::new();
+    }
     let mut ends: Vec<(u32, LongestPrefix)> = search.ends.iter().map(|(&next, &end)| (next, end)).collect();
     // Equally long ones in the order of calls.
     ends.sort_by_key(|it| (std::cmp::Reverse(it.1.length), it.0));

@@ -69,7 +69,9 @@ pub fn failure_point(
         Ok(results) => Allowed::These(results),
         Err(reason) => Allowed::Unknown(reason),
     };
-    Ok(FailurePoint::new(events, operation, allowed))
+    // A specification that could not be evaluated allows nothing, which is no evidence.
+    part.fault()
+        .map_or(Ok(FailurePoint::new(events, operation, allowed)), |why| Err(Reason::Specification(why)))
 }
 
 /// Every result that the pending `operation` could return if it returned next.

@@ -28,7 +28,9 @@
 //!
 //! Hints of the source in which order operations took effect ([`Problem::order_hint`]) only change
 //! the order in which candidates are tried: all are still tried, so a wrong hint costs time and
-//! nothing else. If all hints are right, the first path is the witness.
+//! nothing else. If every operation has returned and all hints are right, the first path is the
+//! witness. A pending operation is tried after those with a hint, so that one which took effect
+//! before them costs time.
 //!
 //! Cost: at most (complete operations) x 2^(operations open at a time) x (states) configurations;
 //! each takes time and candidates in the number of operations open.

@@ -354,3 +354,58 @@ fn random_histories_are_judged_by_the_definitions() {
     println!("{all:?}");
     assert!(pick(2, 100) < all.least(), "{all:?}");
 }
+
+/// A register in eras, each of which begins with a read. The last write before the first crash is
+/// lost, and nothing else.
+fn with_eras(eras: usize, writes: usize) -> Sketch {
+    let mut sketch = Sketch { spec: "register", ..Sketch::default() };
+    let mut value = NULL;
+    for era in 0..eras {
+        let mut kinds = vec![Kind::Read];
+        kinds.extend((0..writes).map(|it| Kind::Write((era * writes + it + 1) as i64)));
+        for kind in kinds {
+            let at = sketch.operations.len();
+            let ret = Some(if matches!(kind, Kind::Read) { value } else { NULL });
+            sketch.operations.push(Operation { process: 0, object: 0, kind, ret });
+            sketch.steps.extend([Step::Call(at), Step::Return(at)]);
+        }
+        sketch.steps.push(Step::Crash(None));
+        let last = ((era + 1) * writes) as i64;
+        value = if era == 0 { last - 1 } else { last };
+    }
+    sketch
+}
+
+/// How deep the search goes is no matter of the stack, and how long an era is not one of its cube.
+#[test]
+fn many_crashes_and_long_eras_are_judged() {
+    let judge = || {
+        for (eras, writes) in [(pick(1_000, 5_000), 2), (3, pick(800, 3_000))] {
+            let judgement = judged(&with_eras(eras, writes), Criterion::BufferedDurable);
+            assert_eq!((judgement.verdict.word(), &*judgement.algorithm), ("holds", "buffered-durable"));
+        }
+    };
+    let small = std::thread::Builder::new().stack_size(512 << 10);
+    small.spawn(judge).unwrap().join().unwrap();
+}
+
+/// To judge a long counterexample without the search that found it would take too long.
+#[test]
+fn a_counterexample_that_was_not_judged_by_itself_is_not_verified() {
+    let sketch = |operations: usize| {
+        let mut sketch = Sketch { spec: "register", ..Sketch::default() };
+        for at in 0..operations {
+            let (kind, ret) =
+                if at + 1 == operations { (Kind::Read, 1) } else { (Kind::Write(at as i64 + 1), NULL) };
+            sketch.operations.push(Operation { process: 0, object: 0, kind, ret: Some(ret) });
+            sketch.steps.extend([Step::Call(at), Step::Return(at)]);
+        }
+        sketch
+    };
+    for (operations, expected) in [(4, true), (3_000, false)] {
+        let Verdict::Violated(violation) = judged(&sketch(operations), Criterion::Sequential).verdict else {
+            panic!("1 was overwritten");
+        };
+        assert_eq!(violation.is_verified, expected);
+    }
+}

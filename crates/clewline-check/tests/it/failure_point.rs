@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use clewline_check::{Options, check, failure_point, judge, search::SEARCHES};
+use clewline_check::{Options, check, dead_ends, failure_point, judge, search::SEARCHES};
 use clewline_core::{
-    Allowed, Budget, Datum, ErasedHistory, ErasedSpec, FailurePoint, GeneratorConfig, OperationId, Problem,
-    Reason, Retain, Shown, Span, Value, ValueDomain, Values, Verdict, Violation,
+    Allowed, Budget, Datum, ErasedHistory, ErasedSpec, Event, Explanation, FailurePoint, GeneratorConfig,
+    History, OperationId, Problem, Reason, Retain, Rule, Shown, Span, Specification, Value, ValueDomain,
+    Values, Verdict, Violation,
 };
 use clewline_specs::{CATALOG, find};
 use clewline_testing::{pick, share};
@@ -356,4 +357,33 @@ fn a_violation_of_another_history_is_refused() {
         let found = failure_point(other, &violation, &Options::default());
         assert!(matches!(found, Err(Reason::Refused(_))), "{found:?}");
     }
+}
+
+/// An object that allows nothing, because it cannot be evaluated.
+#[derive(Clone, Copy, Debug)]
+struct Broken;
+
+impl Specification for Broken {
+    type State = ();
+    type Call = ();
+    type Return = ();
+
+    fn initial(&self) {}
+
+    fn step(&self, _state: &(), _call: &(), _ret: Option<&()>, _next: &mut Vec<()>) {}
+
+    fn fault(&self) -> Option<String> {
+        Some("it has failed".to_owned())
+    }
+}
+
+#[test]
+fn a_specification_that_could_not_be_evaluated_explains_nothing() {
+    let history = History::from_events([Event::call(0, ()), Event::ret(0, ())]).unwrap();
+    let problem = Problem::new(&Broken, &history);
+    let explanation = Explanation::Broken { rule: Rule::Other(""), operations: Vec::new() };
+    let violation = Violation::found(problem.operations().to_vec(), explanation);
+    assert!(dead_ends(&problem, 1_000, 8).is_empty());
+    let found = failure_point(vec![problem], &violation, &Options::default());
+    assert!(matches!(found, Err(Reason::Specification(why)) if why == "it has failed"));
 }

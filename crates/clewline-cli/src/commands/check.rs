@@ -295,7 +295,8 @@ impl FileCheck {
             // There are some: it was looked at before.
             let files = matching(&path).unwrap_or_default();
             let check = if has_times { check.keep_times() } else { check };
-            return check.files(&name, &files, &spec).run();
+            let open = |it: &PathBuf| (it.display().to_string(), File::open(it).map(Decoded::new));
+            return check.readers(&name, files.iter().map(open), &spec).run();
         }
         let is_input = path.as_os_str() == DASH;
         let live = if is_input { Some(TimedInput::stdin()) } else { TimedInput::of_device(&path) };

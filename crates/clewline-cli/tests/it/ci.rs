@@ -242,16 +242,18 @@ fn the_recipe_for_gitlab_has_the_exit_code_of_the_command() {
     // GitLab joins the entries, and stops at the first that fails.
     let script: String =
         script.split("    - |\n").map(|it| block(&it.lines().collect::<Vec<_>>(), 4).0).collect();
-    let run = |name: &str, files: &str, is_installed: bool| {
+    let run_with = |name: &str, files: &str, is_installed: bool, args: &str| {
         let runner = Runner::new(name, &[]);
         if !is_installed {
             fake_cargo(&runner.folder);
         }
         let names = ["COMMAND", "FILES", "SPEC", "ARGS", "SOURCE"].map(|it| format!("CLEWLINE_{it}"));
-        let values = ["check", files, "queue", "--timeout 1h", "clewline"].map(str::to_owned);
+        let values = ["check", files, "queue", args, "clewline"].map(str::to_owned);
         let output = runner.bash(&script, &names.into_iter().zip(values).collect(), "/usr/bin:/bin");
         (output.status.code().unwrap(), runner)
     };
+    let run =
+        |name: &str, files: &str, is_installed: bool| run_with(name, files, is_installed, "--timeout 1h");
     let (code, runner) = run("ci-gitlab-good", "good*.jsonl", true);
     assert_eq!(code, 0);
     assert!(runner.folder.read("clewline.xml").contains("<testsuite"));
@@ -266,4 +268,10 @@ fn the_recipe_for_gitlab_has_the_exit_code_of_the_command() {
         assert!(!runner.folder.read(&format!("clewline.{name}")).is_empty());
     }
     assert_eq!(run("ci-gitlab-missing", "none*.jsonl", true).0, 2);
+    // Arguments are quoted, and not evaluated.
+    let with = |name: &str, args: &str| run_with(name, "good*.jsonl", true, args).0;
+    assert_eq!(with("ci-gitlab-quoted", "--initial '[ ]'  --timeout 1h"), 0);
+    assert_eq!(with("ci-gitlab-none", ""), 0);
+    assert_eq!(with("ci-gitlab-open", "--initial '[ ]"), 2);
+    assert_eq!(with("ci-gitlab-evaluated", "'--timeout=$(echo 1h)'"), 2);
 }

@@ -26,6 +26,25 @@ fn a_compressed_file_has_the_verdict_of_its_contents() {
 }
 
 #[test]
+fn a_pattern_of_compressed_files_is_one_history() {
+    let folder = Folder::new("compressed-pattern");
+    for (number, line) in BAD.lines().enumerate() {
+        std::fs::write(folder.path(&format!("{number}.jsonl.gz")), gzip(line)).expect("a file");
+    }
+    let ran = clewline(&folder, &["check", "*.gz", "--spec", "queue"], "");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    // One of them is not compressed, and one is cut off.
+    let folder = folder.with("0.jsonl.gz", BAD.lines().next().expect("a line"));
+    assert_eq!(clewline(&folder, &["check", "*.gz", "--spec", "queue"], "").code, 1);
+    std::fs::write(folder.path("0.jsonl.gz"), &gzip(BAD)[..30]).expect("a file");
+    let ran = clewline(&folder, &["check", "*.gz", "--spec", "queue"], "");
+    assert!(
+        ran.code == 2 && ran.stderr.contains("0.jsonl.gz: ") && ran.stderr.contains("as gzip"),
+        "{ran:?}"
+    );
+}
+
+#[test]
 fn an_array_from_standard_input_is_checked_as_lines_are() {
     let folder = Folder::new("array");
     let array = |text: &str| format!("[{}]", text.trim_end().replace('\n', ",\n"));
@@ -91,6 +110,103 @@ fn clocks_that_may_differ_are_no_evidence_of_an_order() {
         |skew: &str| clewline(&folder, &["check", "-", "--spec", "register:old", "--skew", skew], &text).code;
     assert_eq!([check("0"), check("300us"), check("1ms"), check("1000000")], [1, 1, 0, 0]);
     assert_eq!(clewline(&folder, &["check", "-", "--spec", "register", "--skew", "-3"], &text).code, 2);
+}
+
+#[test]
+fn clocks_of_several_files_may_differ_as_well() {
+    let line = |process: u32, rest: &str| format!("{{\"process\": {process}, {rest}}}\n");
+    let folder = Folder::new("skew-files")
+        .with("a.jsonl", &line(1, r#""op": "write", "arg": 1, "call": 0, "return": 10"#))
+        .with("b.jsonl", &line(2, r#""op": "read", "ret": null, "call": 12, "return": 20"#));
+    let check =
+        |skew: &str| clewline(&folder, &["check", "*.jsonl", "--spec", "register", "--skew", skew], "").code;
+    assert_eq!([check("0"), check("1")], [1, 0]);
+}
+
+/// The order of a process is that of its own clock, however much clocks differ, and whatever
+/// processes its operations are given to.
+#[test]
+fn sequential_consistency_keeps_the_order_of_a_process_whose_operations_overlap() {
+    let rows = [("write", "1", "", 0, 10), ("write", "2", "", 11, 20), ("read", "", "1", 21, 30)];
+    let mut csv = "process,op,arg,ret,call,return\n".to_owned();
+    let (mut json, mut spans) = (String::new(), Vec::new());
+    for (op, arg, ret, call, end) in rows {
+        csv.push_str(&format!("p,{op},{arg},{ret},{call},{end}\n"));
+        let member = |name: &str, value: &str| match value {
+            "" => String::new(),
+            value => format!(", \"{name}\": {value}"),
+        };
+        let (arg_member, ret_member) = (member("arg", arg), member("ret", ret));
+        json.push_str(&format!(
+            "{{\"process\": \"p\", \"op\": \"{op}\"{arg_member}{ret_member}, \"call\": {call}, \"return\": {end}}}\n"
+        ));
+        let attribute = |name: &str, value: &str| match value {
+            "" => String::new(),
+            value => format!(r#",{{"key":"clewline.{name}","value":{{"intValue":"{value}"}}}}"#),
+        };
+        spans.push(format!(
+            r#"{{"name":"x","startTimeUnixNano":"{call}","endTimeUnixNano":"{end}","attributes":[{{"key":"clewline.process","value":{{"stringValue":"p"}}}},{{"key":"clewline.op","value":{{"stringValue":"{op}"}}}}{}{}]}}"#,
+            attribute("arg", arg),
+            attribute("ret", ret)
+        ));
+    }
+    let otlp = format!(r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{}]}}]}}]}}"#, spans.join(","));
+    let folder = Folder::new("skew-sequential");
+    for text in [csv, json, otlp] {
+        let check = |text: &str, skew: &str, criterion: &str| {
+            let args = ["check", "-", "--spec", "register", "--skew", skew, "--criterion", criterion];
+            let ran = clewline(&folder, &args, text);
+            assert!(ran.code < 2, "{ran:?}");
+            ran.code
+        };
+        assert_eq!(check(&text, "0", "sequential"), 1, "{text}");
+        assert_eq!((check(&text, "20", "linearizable"), check(&text, "20", "sequential")), (0, 1), "{text}");
+        // Another process may read 1 at any time.
+        let other = text.replacen("p,read", "q,read", 1).replacen(
+            "\"p\", \"op\": \"read\"",
+            "\"q\", \"op\": \"read\"",
+            1,
+        );
+        if other != text {
+            assert_eq!(check(&other, "20", "sequential"), 0, "{other}");
+        }
+    }
+    // Two at a time, of one process: the third was called after both had returned.
+    let overlapping = "process,op,arg,ret,call,return\np,write,1,,0,10\np,write,2,,5,15\np,write,3,,16,20\np,read,,2,21,30\n";
+    let args = ["check", "-", "--spec", "register", "--criterion", "sequential"];
+    assert_eq!(clewline(&folder, &args, overlapping).code, 1);
+    assert_eq!(clewline(&folder, &args, &overlapping.replace(",2,21", ",3,21")).code, 0);
+}
+
+/// A process goes on from an operation of unknown outcome, also where an initial state is given.
+#[test]
+fn an_initial_state_goes_with_operations_of_unknown_outcome() {
+    let folder = Folder::new("initial-info");
+    let events = |ret: i64| {
+        format!(
+            r#"{{"event": "call", "process": 1, "op": "write", "arg": 1}}
+{{"event": "info", "process": 1}}
+{{"event": "call", "process": 1, "op": "read"}}
+{{"event": "return", "process": 1, "ret": {ret}}}
+"#
+        )
+    };
+    let csv = |ret: i64| {
+        format!("event,process,op,arg,ret\ncall,1,write,1,\ninfo,1,,,\ncall,1,read,,\nreturn,1,,,{ret}\n")
+    };
+    let jepsen = |ret: i64| {
+        format!(
+            "{{:process 1 :type :invoke :f :write :value 1}}\n{{:process 1 :type :info :f :write :value 1}}\n\
+             {{:process 1 :type :invoke :f :read :value nil}}\n{{:process 1 :type :ok :f :read :value {ret}}}\n"
+        )
+    };
+    for text in [&events as &dyn Fn(i64) -> String, &csv, &jepsen] {
+        for (ret, code) in [(0, 0), (1, 0), (2, 1)] {
+            let args = ["check", "-", "--spec", "register", "--initial", "0"];
+            let ran = clewline(&folder, &args, &text(ret));
+            assert_eq!(ran.code, code, "{}: {ran:?}", text(ret));
+        }
+    }
 }
 
 /// A specification, an initial state, and an operation that is right in that state alone.

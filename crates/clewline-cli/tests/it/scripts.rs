@@ -91,6 +91,11 @@ fn errors_of_scripts_have_line_and_column() {
     // One that fails while a history is judged makes no verdict.
     let ran = check("late.star");
     assert!(ran.code == 3 && ran.stdout.contains("late.star:4:18: the dict has no key \"x\""), "{ran:?}");
+    for criterion in ["sequential", "buffered-durable", "strict", "durable", "strongest"] {
+        let args = ["check", "bank-holds.jsonl", "--spec", "late.star", "--criterion", criterion];
+        let ran = clewline(&folder, &args, "");
+        assert!(ran.code == 3 && ran.stdout.contains("late.star:4:18: the dict has no key"), "{ran:?}");
+    }
     let bank = folder.read("bank-holds.jsonl");
     let ran = clewline(&folder, &["check", "-", "--spec", "late.star"], &bank);
     assert!(ran.code == 3 && ran.stdout.contains("late.star:4:18: the dict has no key"), "{ran:?}");

@@ -68,6 +68,21 @@ fn two_open_operations_of_one_process_are_rejected() {
 }
 
 #[test]
+fn a_process_may_go_on_from_an_operation_that_it_has_abandoned() {
+    let columns = |operations: &[Timed<&'static str, i32>]| {
+        let mut columns = TimedColumns::with_capacity(0);
+        operations.iter().for_each(|it| columns.push(it.clone()));
+        columns
+    };
+    let going_on = [timed(0, "a", 1, None), timed(0, "b", 7, Some(8)), timed(0, "c", 9, None)];
+    let history = columns(&going_on).finish_abandoned().unwrap();
+    assert_eq!(history.spans(), [Span::new(0, None), Span::new(1, Some(2)), Span::new(3, None)]);
+    assert!(columns(&going_on).finish().is_err());
+    let overlapping = [timed(0, "a", 1, Some(8)), timed(0, "b", 7, None)];
+    assert!(columns(&overlapping).finish_abandoned().is_err());
+}
+
+#[test]
 fn an_end_without_a_call_is_rejected() {
     check_malformed(H::from_events([Event::ret(3, 0)]), 0, None, "not open");
     let result = H::from_events([Event::call(0, "a"), Event::Info(ProcessId(0)), Event::ret(0, 0)]);

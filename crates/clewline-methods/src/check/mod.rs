@@ -13,7 +13,7 @@ use std::{
     borrow::Cow,
     fs::File,
     io::{self, Read},
-    path::{Path, PathBuf},
+    path::Path,
     time::Instant,
 };
 
@@ -404,12 +404,12 @@ impl Check {
         })
     }
 
-    /// As [`file`](Self::file), of several files that are one history, which reports call `name`:
-    /// their operations have times of one clock. Without quasi factors.
-    pub fn files(
+    /// As [`reader`](Self::reader), of several files that are one history, which reports call
+    /// `name`: their operations have times of one clock. Without quasi factors.
+    pub fn readers<R: Read>(
         self,
         name: &str,
-        paths: &[PathBuf],
+        files: impl IntoIterator<Item = (String, io::Result<R>)>,
         specification: &str,
     ) -> Check<impl FnOnce(&Check) -> Result<Report<'static>, Error>> {
         self.of(move |check| {
@@ -418,10 +418,9 @@ impl Check {
             let options = check.options();
             let _timer = Timer::start(check.settings.timeout, &options.budget)?;
             let reading = check.clone().keep_times();
-            let mut recordings = Vec::with_capacity(paths.len());
-            for path in paths {
-                let file = path.display().to_string();
-                let input = File::open(path).map_err(|it| Error::of_file(&file, it))?;
+            let mut recordings = Vec::new();
+            for (file, input) in files {
+                let input = input.map_err(|it| Error::of_file(&file, it))?;
                 match reading.read(&file, input, &options.budget)? {
                     ReadResult::Whole(recording) => recordings.push((file, *recording)),
                     ReadResult::Stopped(reason) => {
@@ -429,7 +428,8 @@ impl Check {
                     }
                 }
             }
-            let recording = join(recordings).map_err(|(file, error)| Error::of_file(&file, error))?;
+            let joined = join(recordings, check.settings.circumstances.skew);
+            let recording = joined.map_err(|(file, error)| Error::of_file(&file, error))?;
             let judged = check.judge_recording(name, recording, &*object, &options)?;
             Ok(check.report(name, specification, begun, judged))
         })

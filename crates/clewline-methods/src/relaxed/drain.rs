@@ -7,7 +7,7 @@
 //! added, after all others and pending: it may take effect, with any result, or not. A history that
 //! holds also holds with it, and a violation is one that no later operation can explain.
 
-use clewline_core::{Datum, History, ObjectId, ProcessId, RawCall, Recording, Timed, Value};
+use clewline_core::{Datum, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Value};
 use clewline_matrix::well_formed::Roles;
 
 /// The same history with calls that remove the elements left inside.
@@ -17,28 +17,20 @@ pub(crate) fn drained(mut recording: Recording, roles: &Roles) -> Recording {
     let after = last.map_or(0, |it| it + 1);
     let operations = recording.history.operations();
     let mut end = 0;
-    let mut all: Vec<Timed<RawCall, Value>> = operations
-        .map(|it| {
-            let (called, returned) = (i64::from(it.span.call()), it.span.ret().map(i64::from));
-            end = end.max(called).max(returned.unwrap_or(0));
-            Timed {
-                process: it.process,
-                object: it.object,
-                call: *it.call,
-                called,
-                returned: it.ret.copied().zip(returned),
-            }
-        })
-        .collect();
+    let mut all = TimedColumns::with_capacity(operations.len() + left);
+    for it in operations {
+        let (called, returned) = (i64::from(it.span.call()), it.span.ret().map(i64::from));
+        end = end.max(called).max(returned.unwrap_or(0));
+        let returned = it.ret.copied().zip(returned);
+        all.push(Timed { process: it.process, object: it.object, call: *it.call, called, returned });
+    }
     let method = recording.values.text(roles.remove());
-    all.extend((0..left).map(|at| Timed {
-        process: ProcessId::from_index(after + at),
-        object: ObjectId(0),
-        call: RawCall { method, arg: Value::ABSENT },
-        called: end + 1,
-        returned: None,
-    }));
-    recording.history = History::from_operations(all).expect("each of the new processes makes one call");
+    for at in 0..left {
+        let (process, object) = (ProcessId::from_index(after + at), ObjectId(0));
+        let call = RawCall { method, arg: Value::ABSENT };
+        all.push(Timed { process, object, call, called: end + 1, returned: None });
+    }
+    recording.history = all.finish_abandoned().expect("each of the new processes makes one call");
     if !recording.names.processes.is_empty() {
         let number = |at: usize| Value::from((after + at) as i64);
         recording.names.processes.extend((0..left).map(number));
@@ -62,7 +54,7 @@ pub(crate) fn elements_left(recording: &Recording, roles: &Roles) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use clewline_core::{Names, Values};
+    use clewline_core::{History, Names, Values};
 
     use super::*;
 

@@ -97,6 +97,7 @@ struct Header {
     ret: Option<usize>,
     object: Option<usize>,
     id: Option<usize>,
+    order: Option<usize>,
     outcome: Option<usize>,
     times: Times,
 }
@@ -142,6 +143,7 @@ impl Header {
             ret: given(&mapping.ret, "ret")?,
             object: given(&mapping.object, "object")?,
             id: given(&mapping.id, "id")?,
+            order: given(&mapping.order, "order")?,
             outcome: given(&mapping.outcome, "outcome")?,
             times,
         })
@@ -159,6 +161,7 @@ struct Table<'a> {
     times: EventTimes,
     // By position.
     ids: Vec<Value>,
+    orders: Vec<Option<i64>>,
 }
 
 impl<'a> Table<'a> {
@@ -173,6 +176,7 @@ impl<'a> Table<'a> {
             log: EventHistory::default(),
             times: EventTimes::new(options.times),
             ids: Vec::new(),
+            orders: Vec::new(),
         }
     }
 
@@ -186,7 +190,7 @@ impl<'a> Table<'a> {
             let (expected, found) = (self.header.count, cells.len());
             return Err(wrong(format!("expected {expected} cells, as in the header, found {found}")));
         }
-        let Header { process, op, object, ret, id, outcome, is_list, .. } = self.header;
+        let Header { process, op, object, ret, id, order, outcome, is_list, .. } = self.header;
         let process = match name(&mut self.sink, &cells[process]) {
             Value::ABSENT => return Err(wrong("expected a process, found an empty cell".to_owned())),
             process => self.processes.number(process),
@@ -209,6 +213,7 @@ impl<'a> Table<'a> {
         let mut optional =
             |at: Option<usize>| at.map_or(Value::ABSENT, |it| name(&mut self.sink, &cells[it]));
         let (object, id) = (optional(object), optional(id));
+        let order = order.map(|it| integer(line, &cells[it], "an order")).transpose()?.flatten();
         let name = self.options.circumstances.mapping.method(cells[op].text.trim());
         let method = self.sink.values.text(name);
         let call = RawCall { method, arg };
@@ -235,15 +240,30 @@ impl<'a> Table<'a> {
                 let object = self.objects.number(object);
                 self.rows.push(TimedRow { line, process, object, call, called, returned });
                 self.ids.push(id);
+                self.orders.push(order);
             }
             Times::Events { event, time: at } => {
                 let time = at.map(|it| time(line, &cells[it])).transpose()?.flatten();
                 let event = cells[event].text.trim();
+                self.set_order(event, process, order);
                 self.event(line, event, process, (object, call), ret, time)?;
                 self.ids.push(if event == "call" { id } else { Value::ABSENT });
             }
         }
         Ok(())
+    }
+
+    /// Keeps the hint of an operation, which may also be given when it returns.
+    fn set_order(&mut self, event: &str, process: u32, order: Option<i64>) {
+        self.orders.resize(self.ids.len() + 1, None);
+        let place = match event {
+            "call" => Some(self.ids.len()),
+            "return" => self.log.open(process).map(|it| it.position),
+            _ => None,
+        };
+        if let (Some(place), Some(_)) = (place, order) {
+            self.orders[place] = order;
+        }
     }
 
     fn event(
@@ -277,8 +297,9 @@ impl<'a> Table<'a> {
 
     fn finish(self) -> Result<Recording, ReadError> {
         let read = self.len();
-        let Table { header, options, sink, processes, objects, rows, log, times, ids, .. } = self;
+        let Table { header, options, sink, processes, objects, rows, log, times, ids, orders } = self;
         let mut processes = processes.into_names();
+        let mut own_times = None;
         let (history, lines) = match header.times {
             Times::Events { .. } if options.circumstances.skew != 0 => {
                 let message = "expected the columns `call` and `return`, where a skew is given";
@@ -287,7 +308,8 @@ impl<'a> Table<'a> {
             Times::Events { .. } => log.finish(),
             Times::Operations { .. } => {
                 let skew = options.circumstances.skew;
-                let (columns, lines) = rows.into_columns(skew, &mut processes);
+                let (columns, lines, own) = rows.into_columns(skew, &mut processes);
+                own_times = own;
                 let history = columns.finish().map_err(|malformed| ReadError {
                     read,
                     ..lines.locate(&malformed, lines.get(malformed.index()))
@@ -302,6 +324,8 @@ impl<'a> Table<'a> {
             ids,
             lines,
             times: times.finish(),
+            orders: orders.iter().any(Option::is_some).then_some(orders),
+            own_times,
             ..Names::default()
         };
         Ok(Recording::new(history, sink.values, names))
@@ -333,12 +357,17 @@ fn name(sink: &mut Sink, cell: &Cell) -> Value {
 
 /// The time in a cell; `None` if it is empty.
 fn time(line: usize, cell: &Cell) -> Result<Option<i64>, ReadError> {
+    integer(line, cell, "a time")
+}
+
+/// The integer in a cell, if there is one.
+fn integer(line: usize, cell: &Cell, what: &str) -> Result<Option<i64>, ReadError> {
     let text = cell.text.trim();
     if text.is_empty() {
         return Ok(None);
     }
     text.parse().map(Some).map_err(|_| {
         let found = shown_in_one_line(text);
-        ReadError::in_line(line, format!("expected a time, an integer, found `{found}`"))
+        ReadError::in_line(line, format!("expected {what}, an integer, found `{found}`"))
     })
 }

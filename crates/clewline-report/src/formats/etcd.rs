@@ -76,12 +76,12 @@ impl Format for Etcd {
         outcome.map_err(|error| ReadError { read: requests.len(), ..error })?;
         let read = requests.len();
         let (rows, values, mut names) = requests.finish();
-        let (columns, lines) = rows.into_columns(options.circumstances.skew, &mut names.processes);
+        let (columns, lines, own_times) = rows.into_columns(options.circumstances.skew, &mut names.processes);
         let history = columns.finish().map_err(|malformed| ReadError {
             read,
             ..lines.locate(&malformed, lines.get(malformed.index()))
         })?;
-        Ok(Recording::new(history, values, Names { lines: lines.into_lines(), ..names }))
+        Ok(Recording::new(history, values, Names { lines: lines.into_lines(), own_times, ..names }))
     }
 
     fn write(&self, _recording: &Recording, _out: &mut dyn Write) -> Result<(), WriteError> {

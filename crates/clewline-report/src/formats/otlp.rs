@@ -1,5 +1,5 @@
-//! OpenTelemetry traces in OTLP's JSON, as the collector's file exporter writes them: a span is an
-//! operation.
+//! OpenTelemetry traces in OTLP's JSON or protobuf, as the collector's file exporter writes them: a
+//! span is an operation. In protobuf, errors count requests instead of lines.
 //!
 //! ```json
 //! {"resourceSpans":[{"resource":{"attributes":[]},"scopeSpans":[{"spans":[{"name":"put",
@@ -12,11 +12,13 @@
 //! |---|---|---|
 //! | `process` | `clewline.process` | the host and the service of the resource |
 //! | `op` | `clewline.op` | the span is skipped |
-//! | `arg`, `ret`, `object`, `id` | `clewline.arg`, … | none |
+//! | `arg`, `ret`, `object`, `id`, `order` | `clewline.arg`, … | none |
 //! | `outcome` | `clewline.outcome`: `ok`, `fail` or `info` | `info` if the span has an error, else `ok` |
 //!
 //! A [mapping](crate::Mapping) gives other names; `name` is the name of the span. Attributes of a
 //! span come before those of its scope and of its resource. A span that has not ended is pending.
+
+mod proto;
 
 use std::io::{Read, Write};
 
@@ -46,7 +48,7 @@ impl Format for Otlp {
     }
 
     fn about(&self) -> &'static str {
-        "OpenTelemetry traces in JSON: spans are operations (reading only)"
+        "OpenTelemetry traces in JSON or protobuf: spans are operations (reading only)"
     }
 
     fn extensions(&self) -> &'static [&'static str] {
@@ -58,7 +60,8 @@ impl Format for Otlp {
     }
 
     fn recognises(&self, head: &[u8]) -> bool {
-        begins_with_object(head) && member_names(head).contains(&"resourceSpans")
+        let is_json = begins_with_object(head) && member_names(head).contains(&"resourceSpans");
+        is_json || proto::recognises(head)
     }
 
     fn has_clock(&self) -> bool {
@@ -67,12 +70,20 @@ impl Format for Otlp {
 
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
         let mut spans = Spans::new(options);
-        let outcome = for_each_object(input, options.progress, |object| {
-            let tree = tree(object)?;
-            spans
-                .batch(object.line, &tree)
-                .map_err(|message| ReadError::in_line(object.line, visible(&message).to_string()))
-        });
+        let mut batch = |line: usize, tree: &JsonValue| {
+            let outcome = spans.batch(line, tree);
+            outcome.map_err(|message| ReadError::in_line(line, visible(&message).to_string()))
+        };
+        let mut first = Vec::new();
+        let begun = Read::take(&mut *input, 1).read_to_end(&mut first);
+        begun.map_err(|error| ReadError::in_line(1, format!("cannot be read: {error}")))?;
+        let mut input = first.as_slice().chain(input);
+        let outcome = match first.first() {
+            Some(&byte) if proto::is_first(byte) => {
+                proto::for_each_request(&mut input, options.progress, &mut batch)
+            }
+            _ => for_each_object(&mut input, options.progress, |it| batch(it.line, &tree(it)?)),
+        };
         outcome.map_err(|error| ReadError { read: spans.rows.len(), ..error })?;
         spans.finish()
     }
@@ -112,6 +123,7 @@ struct Spans<'a> {
     objects: Numbering,
     rows: TimedRows,
     ids: Vec<Value>,
+    orders: Vec<Option<i64>>,
     times: EventTimes,
     skipped: Skipped,
 }
@@ -125,6 +137,7 @@ impl<'a> Spans<'a> {
             objects: Numbering::default(),
             rows: TimedRows::default(),
             ids: Vec::new(),
+            orders: Vec::new(),
             times: EventTimes::new(options.times),
             skipped: Skipped::default(),
         }
@@ -176,6 +189,13 @@ impl<'a> Spans<'a> {
         let object = found(&mapping.object, "clewline.object").map(|it| self.named(it));
         let object = object.unwrap_or(Value::ABSENT);
         let id = found(&mapping.id, "clewline.id").map_or(Value::ABSENT, |it| self.named(it));
+        let order = match found(&mapping.order, "clewline.order").map(|it| plain(it, 0)) {
+            None => None,
+            Some(order) => {
+                let wrong = || at(&format!("expected an order, an integer, found {order}"));
+                Some(order.as_i64().ok_or_else(wrong)?)
+            }
+        };
         let has_error = match span.get("status").and_then(|it| it.get("code")) {
             Some(JsonValue::String(code)) => code == "STATUS_CODE_ERROR",
             code => code.and_then(JsonValue::as_i64) == Some(2),
@@ -196,6 +216,7 @@ impl<'a> Spans<'a> {
         let call = RawCall { method, arg };
         self.rows.push(TimedRow { line, process, object, call, called: begun, returned });
         self.ids.push(id);
+        self.orders.push(order);
         Ok(())
     }
 
@@ -245,10 +266,10 @@ impl<'a> Spans<'a> {
     }
 
     fn finish(self) -> Result<Recording, ReadError> {
-        let Spans { options, sink, processes, objects, rows, ids, times, skipped } = self;
+        let Spans { options, sink, processes, objects, rows, ids, orders, times, skipped } = self;
         let read = rows.len();
         let mut processes = processes.into_names();
-        let (columns, lines) = rows.into_columns(options.circumstances.skew, &mut processes);
+        let (columns, lines, own_times) = rows.into_columns(options.circumstances.skew, &mut processes);
         let history = columns.finish().map_err(|malformed| ReadError {
             read,
             ..lines.locate(&malformed, lines.get(malformed.index()))
@@ -261,6 +282,8 @@ impl<'a> Spans<'a> {
             ids: Some(ids.into_iter().enumerate().map(own).collect()),
             lines: lines.into_lines(),
             times: times.finish(),
+            orders: orders.iter().any(Option::is_some).then_some(orders),
+            own_times,
             skipped,
             ..Names::default()
         };

@@ -359,6 +359,17 @@ fn a_drain_is_one_dequeue_for_each_element() {
         (0..4).map(|it| recording.names.line(recording.history.source(OperationId(it)))).collect();
     assert_eq!(lines, [1, 1, 1, 2]);
     check("jepsen", &(drain("invoke", "nil") + &drain("ok", "[]")), "");
+    // A process that went on from an operation of unknown outcome.
+    let unknown =
+        "{:process 1 :type :invoke :f :enqueue :value 1}\n{:process 1 :type :info :f :enqueue :value 1}\n";
+    check(
+        "jepsen",
+        &[unknown, &drain("invoke", "nil"), &drain("ok", "[1]")].concat(),
+        "
+        1 [0, ..) enqueue(1) → ?
+        1 [1, 2] dequeue() → 1
+        ",
+    );
     check_error(
         "jepsen",
         drain("invoke", "nil") + &drain("info", "nil"),

@@ -97,6 +97,81 @@ fn a_mapping_names_attributes() {
     assert_eq!(error, "line 1: the span `work`: expected the attribute `key`");
 }
 
+/// A field of protobuf that holds bytes.
+fn bytes(number: u8, contents: &[u8]) -> Vec<u8> {
+    assert!(contents.len() < 1 << 14);
+    let size = [contents.len() as u8 | 0x80, (contents.len() >> 7) as u8];
+    [&[number << 3 | 2], &size[..], contents].concat()
+}
+
+fn number(number: u8, value: u8) -> Vec<u8> {
+    vec![number << 3, value]
+}
+
+fn time(number: u8, value: u64) -> Vec<u8> {
+    [&[number << 3 | 1], &value.to_le_bytes()[..]].concat()
+}
+
+fn attribute(key: &str, value: &[u8]) -> Vec<u8> {
+    bytes(9, &[bytes(1, key.as_bytes()), bytes(2, value)].concat())
+}
+
+/// A request of these spans, behind its length.
+fn request(spans: &[Vec<u8>]) -> Vec<u8> {
+    let attribute = |key: &str, value: &str| {
+        let value = bytes(2, &bytes(1, value.as_bytes()));
+        bytes(1, &[bytes(1, key.as_bytes()), value].concat())
+    };
+    let resource = [attribute("host.name", "h1"), attribute("service.name", "kv")].concat();
+    let spans: Vec<Vec<u8>> = spans.iter().map(|it| bytes(2, it)).collect();
+    let request = bytes(1, &[bytes(1, &resource), bytes(2, &spans.concat())].concat());
+    [&(request.len() as u32).to_be_bytes()[..], &request].concat()
+}
+
+#[test]
+fn requests_in_protobuf_are_those_in_json() {
+    let text = |it: &str| bytes(1, it.as_bytes());
+    let span = |start: u64, end: u64, attributes: &[(&str, Vec<u8>)], more: &[u8]| {
+        let attributes: Vec<Vec<u8>> = attributes.iter().map(|(key, value)| attribute(key, value)).collect();
+        [&bytes(5, b"work")[..], &time(7, start), &time(8, end), &attributes.concat(), more].concat()
+    };
+    let pair = bytes(5, &[bytes(1, &text("k")), bytes(1, &number(3, 1))].concat());
+    let put = [("clewline.process", number(3, 7)), ("clewline.op", text("put")), ("clewline.arg", pair)];
+    let get = [("clewline.op", text("get")), ("clewline.arg", text("k")), ("clewline.ret", number(3, 1))];
+    let failed = bytes(15, &number(3, 2));
+    let spans = [
+        request(&[span(1, 4, &put, &[]), span(1, 90, &[("http.method", text("GET"))], &[])]),
+        request(&[span(2, 3, &get, &[]), span(2, 9, &get[..2], &failed)]),
+    ];
+    let read = |bytes: &[u8]| format("otlp").read(&mut &*bytes, &ReadOptions::default());
+    let recording = read(&spans.concat()).unwrap();
+    let expected = "7 [0, 4] put([\"k\", 1]) #0\n\"h1 kv\" [1, 3] get(\"k\") → 1 #1\n\"h1 kv\" [2, ..) get(\"k\") → ? #2\n";
+    assert_eq!(show(&recording), expected);
+    assert_eq!((recording.names.skipped.count, recording.names.skipped.line), (1, 1));
+    let error = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
+    let late = request(&[span(4, 3, &put, &[])]);
+    let late = [&spans[0][..], &late].concat();
+    assert_eq!(error(&late), "line 2: the span `work`: it ends before it starts");
+    let cut = &spans[0][..spans[0].len() - 1];
+    let size = spans[0].len() - 4;
+    let expected = format!("line 1: expected a request of {size} bytes, found only {} of them", size - 1);
+    assert_eq!(error(cut), expected);
+    let nested = (0..60).fold(text("x"), |it, _| bytes(5, &bytes(1, &it)));
+    let nested = request(&[span(1, 2, &[("clewline.op", text("a")), ("clewline.arg", nested)], &[])]);
+    assert_eq!(error(&nested), "line 1: messages are nested more than 40 levels deep");
+}
+
+#[test]
+fn order_hints_are_attributes() {
+    let order = |it: &'static str| ("clewline.order", it);
+    let text = export(&[
+        span((1, 2), &[PUT, order("\"intValue\":\"12\"")], ""),
+        span((3, 4), &[PUT], ""),
+        span((5, 6), &[PUT, order("\"intValue\":7")], ""),
+    ]);
+    assert_eq!(read("otlp", &text).unwrap().names.orders, Some(vec![Some(12), None, Some(7)]));
+}
+
 #[test]
 fn an_error_names_the_span() {
     let good = export(&[span((1, 2), &[PUT], "")]);
@@ -106,6 +181,11 @@ fn an_error_names_the_span() {
     check(
         export(&[span((1, 2), &[PUT, outcome], "")]),
         "line 2: the span `work`: expected the outcome ok, fail or info, found `maybe`",
+    );
+    let order = ("clewline.order", "\"stringValue\":\"soon\"");
+    check(
+        export(&[span((1, 2), &[PUT, order], "")]),
+        "line 2: the span `work`: expected an order, an integer, found \"soon\"",
     );
     let unknown = export(&[span((1, 2), &[PUT], "")]).replace("startTimeUnixNano", "start");
     check(unknown, "line 2: the span `work`: expected `startTimeUnixNano`");

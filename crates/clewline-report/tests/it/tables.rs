@@ -110,3 +110,24 @@ fn an_error_says_where_and_what_was_expected_and_found() {
         0,
     );
 }
+
+#[test]
+fn order_hints_are_those_of_the_operations() {
+    let orders = |text: &str, reading: &Circumstances| {
+        let options = ReadOptions { circumstances: reading, ..ReadOptions::default() };
+        let read = clewline_report::formats::read(format("csv"), &mut text.as_bytes(), &options);
+        read.map(|it| it.names.orders).map_err(|it| it.to_string())
+    };
+    let usual = Circumstances::default();
+    let rows = "process,op,call,return,order\n1,a,1,2,7\n1,b,3,4,\n1,c,5,6,-2\n";
+    assert_eq!(orders(rows, &usual), Ok(Some(vec![Some(7), None, Some(-2)])));
+    let renamed = rows.replace("order", "revision");
+    assert_eq!(orders(&renamed, &usual), Ok(None));
+    assert_eq!(orders(&renamed, &with_mapping(r#"{"order": "revision"}"#)), orders(rows, &usual));
+    // By event: at the call, or at the return.
+    let events =
+        "process,event,op,order\n1,call,a,7\n1,return,,\n1,call,b,\n1,return,,9\n1,call,c,\n1,info,,4\n";
+    assert_eq!(orders(events, &usual), Ok(Some(vec![Some(7), None, Some(9), None, None, None])));
+    let wrong = rows.replace(",7", ",soon");
+    assert_eq!(orders(&wrong, &usual), Err("line 2: expected an order, an integer, found `soon`".to_owned()));
+}

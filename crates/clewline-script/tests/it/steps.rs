@@ -59,6 +59,11 @@ fn a_pending_operation_has_every_result_and_no_other() {
     check_pending("return [1] if ret == [1, 2] and ret[0] == 1 else []", "1");
     // No result of a history is a tuple.
     check_pending("return [1] if ret == (1, 2) else [2]", "2");
+    check_pending("return [1] if ret == [(1, 2)] else [2]", "2");
+    check_pending("return [1] if ret == {'a': (1, 2)} else [2]", "2");
+    check_pending("return [1] if ret == [range(2)] else [2]", "2");
+    check_pending("return [1] if ret == [ret] else [2]", "2");
+    check_pending("return [1] if ret == [[1, 2]] else [2]", "1 2");
     // Its truth.
     check_pending("return [1] if ret else [2]", "2 1");
     check_pending("return [1] if not ret and ret == 0 else []", "1");
@@ -75,6 +80,10 @@ fn a_result_that_is_not_known_is_not_used() {
     check_pending("return [len(ret)]", &format!("x.star:4:16: `len` {HINT}"));
     check_pending("return [type(ret)]", &format!("x.star:4:17: `type` {HINT}"));
     check_pending("return [str(ret)]", &format!("x.star:4:16: `str` {HINT}"));
+    check_pending("return [str([ret])]", &format!("x.star:4:16: a text {HINT}"));
+    check_pending("return ['%r' % ret]", &format!("x.star:4:18: a text {HINT}"));
+    check_pending("return ['{}'.format({'a': ret})]", &format!("x.star:4:17: a text {HINT}"));
+    check_pending("x = [ret]\nreturn [str(x)] if ret == 3 else []", "\"[3]\"");
     check_pending("return [ret[0]]", &format!("x.star:4:16: `[…]` {HINT}"));
     check_pending("return [1 for x in ret]", "x.star:4:24: the result of a pending operation is not known");
     check_pending("return [{ret: 1}]", "x.star:4:14: the result of a pending operation is a key");
@@ -83,6 +92,32 @@ fn a_result_that_is_not_known_is_not_used() {
                   def step(state, op, args, ret):\n    return [ret] if ret > 3 else []\n";
     assert_eq!(after(&script(listed), "op", Value::ABSENT, None), "5 9");
     assert_eq!(after(&script(listed), "op", Value::ABSENT, Some(Value::from(7))), "7");
+}
+
+#[test]
+fn all_runs_for_a_pending_operation_are_limited() {
+    let many = "t = 'x' * 1000000\nfor i in range(100):\n    if ret == i:\n        return [i]\nreturn [0]";
+    check_pending(many, "x.star:1:1: the result of a pending operation is compared with many values");
+    check_pending("return [1] if ret in range(300) else [2]", "1 2");
+}
+
+/// States that hold the state before twice, and states inside each other, are limited as well.
+#[test]
+fn a_state_that_grows_from_step_to_step_is_limited() {
+    for (body, expected) in
+        [("return [[state, state]]", "holds more than 1048576"), ("return [[state]]", "more than 60 levels")]
+    {
+        let mut script = with_step(body);
+        script.bind(&Values::new().into(), Value::NIL);
+        let call = script.read_call(&Values::new(), "op", Value::ABSENT).unwrap();
+        let mut states = vec![script.initial()];
+        for _ in 0..100 {
+            let Some(state) = states.pop() else { break };
+            script.step(&state, &call, Some(&Value::NIL), &mut states);
+        }
+        assert!(states.is_empty());
+        assert!(Specification::fault(&script).is_some_and(|it| it.contains(expected)), "{body}");
+    }
 }
 
 #[test]
@@ -168,13 +203,16 @@ fn a_specification_is_checked_when_it_is_loaded() {
     );
     check_load_error(
         &format!("initial = 0\n{STEP}"),
-        "x.star:1:1: `initial`: expected a function (), found a int",
+        "x.star:1:1: `initial`: expected a function (), found an int",
     );
     check_load_error(
         &format!("{INITIAL}{STEP}def part(op): return 1"),
         "x.star:3:5: `part`: expected a function (op, args)",
     );
-    check_load_error(&format!("{INITIAL}{STEP}name = 3"), "x.star:3:1: `name`: expected a text, found a int");
+    check_load_error(
+        &format!("{INITIAL}{STEP}name = 3"),
+        "x.star:3:1: `name`: expected a text, found an int",
+    );
     check_load_error(
         &format!("{INITIAL}{STEP}operations = [1]"),
         "x.star:3:1: `operations`: expected a dict",

@@ -60,7 +60,7 @@ pub(super) fn expand(recording: Recording) -> Result<Recording, ReadError> {
     }
     names.notes = notes(&names, &columns);
     names.lines = Some(lines);
-    let history = columns.finish().map_err(|it| ReadError::in_line(1, it.reason().to_owned()))?;
+    let history = columns.finish_abandoned().map_err(|it| ReadError::in_line(1, it.reason().to_owned()))?;
     Ok(Recording { missing: recording.missing, ..Recording::new(history, values, names) })
 }
 

@@ -368,13 +368,15 @@ impl RowBuilder {
         let read = self.len();
         let mut builder = self;
         let mut processes = builder.scanner.processes.names().to_vec();
+        let mut own_times = None;
         if let Body::Skewed(rows) = &mut builder.body {
             if let Some(crash) = builder.notes.iter().find(|it| it.crash().is_some()) {
                 let message =
                     "a crash has no place among operations whose clocks may differ (a skew is given)";
                 return Err(ReadError { read, ..at_line(crash.line(), message.to_owned()) });
             }
-            let (columns, lines) = std::mem::take(rows).into_columns(builder.skew, &mut processes);
+            let (columns, lines, own) = std::mem::take(rows).into_columns(builder.skew, &mut processes);
+            own_times = own;
             builder.body = Body::Operations(columns, lines);
         }
         builder.pass_crashes();
@@ -399,8 +401,8 @@ impl RowBuilder {
         let ids = (!ids.is_empty()).then_some(ids);
         let ids = if has_shared_line(lines.as_deref()) { Some(positions(ids, read)) } else { ids };
         let (times, orders) = (times.finish(), (!orders.is_empty()).then_some(orders));
-        let names =
-            Names { processes, objects, ids, lines, times, orders, notes, crashes, ..Names::default() };
+        let own = Names { own_times, ..Names::default() };
+        let names = Names { processes, objects, ids, lines, times, orders, notes, crashes, ..own };
         let calls = history.operations().map(|it| history.source(it.id));
         if let Some((first, again)) = reused(&names, calls) {
             let (id, line) = (brief(&values, names.id(again)), names.line(first));

@@ -3,7 +3,7 @@
 //! Of an operation that is not needed, only this is retained: it happened as it was recorded, or
 //! not at all. An object without operations that are needed is left out, and so is a read. What is
 //! violated then was violated before. So one pass over the operations, in blocks from large to
-//! small, finds operations of which none can be spared.
+//! small, finds operations of which each is needed.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::options::Options;
 
 /// The verdict on `problems`, which are violated, with a counterexample that is as small as the
 /// budget allows.
-pub(super) fn spared(
+pub(super) fn smaller(
     history: &dyn ErasedHistory,
     problems: &[Problem<'_>],
     decide: Decide,
@@ -66,18 +66,7 @@ fn attempt(
     if *left == 0 {
         return Err(Reason::Configurations(0));
     }
-    let needed: HashSet<OperationId> = needed.iter().copied().collect();
-    let is_needed = |problem: &Problem<'_>, at: usize| needed.contains(&problem.operations()[at]);
-    let mut weaker: Vec<Problem<'_>> = Vec::new();
-    for problem in problems {
-        if (0..problem.len()).any(|at| is_needed(problem, at)) {
-            weaker.push(problem.weaken(|at| match is_needed(problem, at) {
-                true => Retain::All,
-                false if problem.footprint(at).is_read() => Retain::Drop,
-                false => Retain::Optional,
-            }));
-        }
-    }
+    let weaker = with_only(problems, needed);
     let budget = options.budget.child();
     let most = (*left).min(budget.configurations());
     let before = budget.visited();
@@ -89,4 +78,21 @@ fn attempt(
         Verdict::Holds(_) => Ok(false),
         Verdict::Unknown(reason) => Err(reason),
     }
+}
+
+/// The problems if only these operations are needed.
+pub(super) fn with_only<'a>(problems: &[Problem<'a>], needed: &[OperationId]) -> Vec<Problem<'a>> {
+    let needed: HashSet<OperationId> = needed.iter().copied().collect();
+    let is_needed = |problem: &Problem<'_>, at: usize| needed.contains(&problem.operations()[at]);
+    let mut weaker: Vec<Problem<'a>> = Vec::new();
+    for problem in problems {
+        if (0..problem.len()).any(|at| is_needed(problem, at)) {
+            weaker.push(problem.weaken(|at| match is_needed(problem, at) {
+                true => Retain::All,
+                false if problem.footprint(at).is_read() => Retain::Drop,
+                false => Retain::Optional,
+            }));
+        }
+    }
+    weaker
 }
