@@ -55,6 +55,8 @@ pub(crate) use values::Destroyed;
 // A task that timed out this often in one operation lets other tasks run first from then on.
 const TIMEOUTS_BEFORE_YIELD: u32 = 3;
 
+// How many times one operation, or a task that was started, is interrupted although it could go on.
+const INTERRUPTIONS_MAX: u32 = 3;
 impl Task {
     /// A task that has done nothing yet.
     #[track_caller]
@@ -70,6 +72,7 @@ impl Task {
             yields: false,
             timeouts: 0,
             is_idle: false,
+            interruptions: 0,
             spins: None,
             rounds: SpinDetector::default(),
             after: TaskSet::EMPTY,
@@ -105,12 +108,14 @@ impl Task {
             yields,
             timeouts: late,
             is_idle,
+            interruptions,
             ..
         } = self;
         (*pending, *place) = (Step::new(id, Access::Local, SharedId::NONE), Place::caller());
         (*need, *until, *is_woken) = (Need::Nothing, Until::Met, false);
         (*calls, *operation, *yields, *late, *is_idle) = (false, u32::MAX, false, 0, false);
         let Task { spins: _, rounds: _, after, seat, is_panicking, has_panicked, spurious, .. } = self;
+        *interruptions = 0;
         (*after, *seat, *spurious) = (TaskSet::EMPTY, Seat::NONE, 0);
         (*is_panicking, *has_panicked) = (false, false);
     }
@@ -664,3 +669,20 @@ impl Engine {
         value
     }
 }
+        self.drawn(|it| it.choose_value(n))
+    }
+
+    fn interruption(&mut self, n: u32) -> u32 {
+        let task = &self.tasks[self.current.index()];
+        if task.interruptions == INTERRUPTIONS_MAX {
+            // A loop that begins anew when it is interrupted could be interrupted forever.
+            self.possible_counter_loop.get_or_insert(task.place);
+            return 0;
+        }
+        let value = self.drawn(|it| it.choose_interruption(n));
+        self.tasks[self.current.index()].interruptions += u32::from(value != 0);
+        value
+    }
+
+    /// The value that the scheduler draws.
+    fn drawn(&mut self, draw: impl FnOnce(&mut dyn FastPath) -> u32) -> u32 {

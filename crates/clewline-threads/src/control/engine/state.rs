@@ -46,6 +46,8 @@ pub(super) struct Task {
     /// How many times it timed out in this operation.
     pub(super) timeouts: u32,
     /// Its last hint was not followed by an access.
+    /// How many times it was interrupted in this operation although it could go on.
+    pub(super) interruptions: u32,
     pub(super) is_idle: bool,
     /// The objects read by its waiting loop, if it waits for one of them to change.
     pub(super) spins: Option<Vec<SharedId>>,

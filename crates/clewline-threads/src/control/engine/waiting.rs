@@ -13,9 +13,9 @@ impl Control {
         self.engine().execution
     }
 
-    /// Whether a task that could go on may time out instead, or be cancelled.
-    pub(crate) fn has_interruptions(self) -> bool {
-        self.engine().scheduler().interrupts()
+    /// Which interruption comes to a task that could go on: a number below `n`, 0 for none.
+    pub(crate) fn interruption(self, n: u32) -> u32 {
+        self.engine().interruption(n)
     }
 
     /// The place of the last point at which this task arrived.
