@@ -1,7 +1,6 @@
 //! Starting threads, and waiting for them.
 
 use std::{
-    any::Any,
     fmt, io,
     panic::{self, AssertUnwindSafe},
     sync::{
@@ -61,6 +60,7 @@ impl Builder {
                 Ok(JoinHandle(Some(Kind::Task(joint))))
             }
             None => {
+                require_task();
                 let handle = self.threads().spawn(f)?;
                 let thread = Thread::of_std(handle.thread().clone());
                 Ok(JoinHandle(Some(Kind::Thread(handle, thread))))
@@ -219,7 +219,6 @@ impl<T> JoinPacket<T> {
     fn take(&self) -> Option<Result<T>> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
-}
 
     /// No task will join the one that has panicked: the execution fails.
     fn report(&self) {
