@@ -73,6 +73,16 @@ impl<T> Shared<T> {
     }
 }
 
+impl<T> Entered<'_, T> {
+    /// What tasks did before they changed the state happens before what this task does next. Only
+    /// a state that is entered with an access that waits is learned without this.
+    pub fn learn(&self) {
+        if let Some(control) = self.control {
+            control.acquire_at(address(&self.shared.id));
+        }
+    }
+}
+
 impl<T> Deref for Entered<'_, T> {
     type Target = T;
 
