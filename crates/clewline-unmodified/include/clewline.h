@@ -33,6 +33,7 @@
 
 #define CLEWLINE_TRUE (LONG_MIN + 2)    /* true, as the specifications have it; 1 is a number */
 #define CLEWLINE_FALSE (LONG_MIN + 3)
+/* These four are never numbers: an operation must not return LONG_MIN to LONG_MIN + 3 as a number. */
 
 /*
  * CLEWLINE_RESULT(x): the answer for a value of C or C++: a bool is CLEWLINE_TRUE or CLEWLINE_FALSE, an empty std::optional is
