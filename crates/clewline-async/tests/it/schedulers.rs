@@ -242,8 +242,8 @@ fn exhaustive() -> Box<dyn Scheduler> {
 fn dpor_loses_no_history_of_tasks() {
     let dpor = || -> Box<dyn Scheduler> { Box::new(Dpor::new(Dependence::Histories)) };
     for model in MemoryModel::ALL {
-        let (programs, blocked, all, few) = compare(model, pick(30, 400), &exhaustive, &dpor);
-        let is_enough = pick(5, 60) < programs && 0 < blocked && blocked < programs && few <= all;
+        let (programs, blocked, all, few) = compare(model, pick(15, 400), &exhaustive, &dpor);
+        let is_enough = pick(2, 60) < programs && 0 < blocked && blocked < programs && few <= all;
         assert!(is_enough, "{model:?}: {programs} programs, {blocked} blocked, {all} and {few} executions");
     }
 }
