@@ -22,7 +22,8 @@ pub enum Selected<A, B, C = (), D = ()> {
 /// others.
 ///
 /// With which branch each poll begins is a choice of the schedule, and random outside of an
-/// exploration; the others follow in order. After `biased;` it is the first branch.
+/// exploration; the others follow in order. After `biased;` it is the first branch. Temporary values
+/// in the expressions of futures are dropped before a branch runs.
 ///
 /// ```
 /// use std::time::Duration;
@@ -41,51 +42,68 @@ pub enum Selected<A, B, C = (), D = ()> {
 /// ```
 #[macro_export]
 macro_rules! select {
-    (biased; $($branches:tt)+) => { $crate::select!(@branches 0 $($branches)+) };
-    (@branches $bias:literal $a:pat = $fa:expr => $ea:expr, $b:pat = $fb:expr => $eb:expr $(,)?) => {
-        match $crate::select2($bias, $fa, $fb).await {
+    (biased; $($branches:tt)+) => { $crate::select!(@branches Biased $($branches)+) };
+    (@branches $first:ident $a:pat = $fa:expr => $ea:expr, $b:pat = $fb:expr => $eb:expr $(,)?) => {{
+        let selected = $crate::select2($crate::First::$first, $fa, $fb).await;
+        match selected {
             $crate::Selected::First($a) => $ea,
             $crate::Selected::Second($b) => $eb,
             $crate::Selected::Third(()) | $crate::Selected::Fourth(()) => unreachable!(),
         }
-    };
-    (@branches $bias:literal $a:pat = $fa:expr => $ea:expr, $b:pat = $fb:expr => $eb:expr,
-     $c:pat = $fc:expr => $ec:expr $(,)?) => {
-        match $crate::select3($bias, $fa, $fb, $fc).await {
+    }};
+    (@branches $first:ident $a:pat = $fa:expr => $ea:expr, $b:pat = $fb:expr => $eb:expr,
+     $c:pat = $fc:expr => $ec:expr $(,)?) => {{
+        let selected = $crate::select3($crate::First::$first, $fa, $fb, $fc).await;
+        match selected {
             $crate::Selected::First($a) => $ea,
             $crate::Selected::Second($b) => $eb,
             $crate::Selected::Third($c) => $ec,
             $crate::Selected::Fourth(()) => unreachable!(),
         }
-    };
-    (@branches $bias:literal $a:pat = $fa:expr => $ea:expr, $b:pat = $fb:expr => $eb:expr,
-     $c:pat = $fc:expr => $ec:expr, $d:pat = $fd:expr => $ed:expr $(,)?) => {
-        match $crate::select4($bias, $fa, $fb, $fc, $fd).await {
+    }};
+    (@branches $first:ident $a:pat = $fa:expr => $ea:expr, $b:pat = $fb:expr => $eb:expr,
+     $c:pat = $fc:expr => $ec:expr, $d:pat = $fd:expr => $ed:expr $(,)?) => {{
+        let selected = $crate::select4($crate::First::$first, $fa, $fb, $fc, $fd).await;
+        match selected {
             $crate::Selected::First($a) => $ea,
             $crate::Selected::Second($b) => $eb,
             $crate::Selected::Third($c) => $ec,
             $crate::Selected::Fourth($d) => $ed,
         }
-    };
-    ($($branches:tt)+) => { $crate::select!(@branches 1 $($branches)+) };
+    }};
+    ($($branches:tt)+) => { $crate::select!(@branches Chosen $($branches)+) };
 }
 
-/// The branch to begin with.
-fn start(is_random: u8, branches: usize) -> usize {
-    if is_random == 0 { 0 } else { choose(branches) }
+/// The branch with which each poll begins.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// The first one.
+    Biased,
+    /// A choice.
+    Chosen,
+}
+
+impl First {
+    fn of(self, branches: usize) -> usize {
+        match self {
+            First::Biased => 0,
+            First::Chosen => choose(branches),
+        }
+    }
 }
 
 macro_rules! select_function {
     ($name:ident, $n:literal, $($future:ident $type:ident $variant:ident $at:literal),+; $($rest:ty),*) => {
         #[doc(hidden)]
         pub async fn $name<$($type: Future),+>(
-            is_random: u8,
+            first: First,
             $($future: $type),+
         ) -> Selected<$($type::Output),+ $(, $rest)*> {
             $(let mut $future = pin!($future);)+
             poll_fn(|context| {
-                let start = start(is_random, $n);
-                for at in (0..$n).map(|it| (start + it) % $n) {
+                let first = first.of($n);
+                for at in (0..$n).map(|it| (first + it) % $n) {
                     let polled = match at {
                         $($at => $future.as_mut().poll(context).map(Selected::$variant),)+
                         _ => unreachable!("a branch"),

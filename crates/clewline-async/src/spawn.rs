@@ -12,9 +12,12 @@ use std::{
 };
 
 use clewline_explore::Access;
-use clewline_threads::{awaiting::Shared, thread};
+use clewline_threads::{
+    awaiting::{Shared, WakeFlag},
+    thread,
+};
 
-use crate::task::Task;
+use crate::task::{Task, pending};
 
 /// Starts a task that runs a future. In an exploration it is a controlled thread, of which an
 /// execution has at most 16.
@@ -36,7 +39,8 @@ where
             // Pinned here, so that an aborted future is dropped before its end is seen.
             let future = pin!(future);
             let waker = Waker::from(Arc::clone(&packet.task));
-            packet.task.wait(0, at, &waker).then(|| packet.task.run(future, at)).flatten()
+            let is_begun = packet.task.wait(WakeFlag::steps(), at, &waker);
+            is_begun.then(|| packet.task.run(future, at)).flatten()
         }
     });
     JoinHandle { packet, thread: Some(thread) }
@@ -100,10 +104,8 @@ impl<T> Future for JoinHandle<T> {
         let waker = context.waker().clone();
         let mut end = self.packet.end.enter(Access::Receive, Location::caller());
         if !end.has_ended {
-            let before = end.joiner.replace(waker);
-            drop(end);
-            drop(before);
-            return Poll::Pending;
+            let replaced = end.joiner.replace(waker);
+            return pending(end, replaced);
         }
         drop(end);
         let thread = self.thread.take().expect("a handle is not polled after it was ready");

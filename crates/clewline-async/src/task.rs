@@ -9,9 +9,10 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, Wake, Waker},
+    time::Duration,
 };
 
-use clewline_threads::awaiting::WakeFlag;
+use clewline_threads::awaiting::{Entered, WakeFlag};
 
 use crate::timer;
 
@@ -43,6 +44,7 @@ impl Task {
     }
 
     /// Polls the future until it is ready. Returns `None` if the task is aborted first.
+    #[track_caller]
     pub(crate) fn run<F: Future>(
         self: &Arc<Task>,
         mut future: Pin<&mut F>,
@@ -61,12 +63,19 @@ impl Task {
         }
     }
 
-    /// Waits until the task is woken or a timer fires. Returns `false` if the task is aborted.
+    /// Waits until the task is woken, a timer fires, or a future is cancelled. Returns `false` if
+    /// the task is aborted.
     pub(crate) fn wait(&self, since: u32, at: &'static Location<'static>, own: &Waker) -> bool {
-        let is_woken = self.flag.wait(since, at, timer::next_timeout());
-        timer::fire(is_woken, own);
-        // The abort and the waker's call are one step, and this follows it.
-        !(is_woken && self.is_aborted.load(Ordering::Relaxed))
+        let cancelled = timer::choose_cancellation();
+        let timeout = if cancelled.is_some() { Some(Duration::ZERO) } else { timer::next_timeout() };
+        let is_woken = self.flag.wait(since, at, timeout);
+        // The abort and the waker's call are one step, and this belongs to the wait that follows
+        // it: an abort during the points below is for the next wait.
+        if is_woken && self.is_aborted.load(Ordering::Relaxed) {
+            return false;
+        }
+        timer::fire(is_woken, cancelled, own);
+        true
     }
 
     /// The task ends at the next `.await` at which it waits, or before it begins.
@@ -83,4 +92,11 @@ impl Wake for Task {
     fn wake_by_ref(self: &Arc<Task>) {
         self.flag.wake(|| ());
     }
+}
+
+/// A future waits: its step ends, and then the waker that it does not need any more is dropped.
+pub(crate) fn pending<T, R>(state: Entered<'_, T>, replaced: Option<Waker>) -> Poll<R> {
+    drop(state);
+    drop(replaced);
+    Poll::Pending
 }

@@ -4,6 +4,9 @@
 //! it to the deadline of one of the task's timers. It may do so whenever the task waits, also if
 //! the task has been woken meanwhile. So of two timers of one task the later one never fires
 //! first; between tasks nothing is known about time.
+//!
+//! Whether a wait is cancelled is chosen before it. If it is not, it may last forever: a wait that
+//! could be cancelled at any time would never be a deadlock, and hide a lost wake-up.
 
 use std::{
     cell::RefCell,
@@ -11,13 +14,16 @@ use std::{
     fmt,
     future::{Future, poll_fn},
     pin::{Pin, pin},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, Waker},
     time::{Duration, Instant},
 };
 
 use clewline_threads::{
-    awaiting::{has_interruptions, is_explored, note},
+    awaiting::{interruption, is_explored, note},
     choose, thread_local,
 };
 
@@ -33,11 +39,19 @@ struct Timers {
     armed: Vec<Armed>,
 }
 
+/// A timer that a future of the task waits for.
 #[derive(Debug)]
 struct Armed {
-    id: u64,
-    fires: Fires,
+    timer: Arc<State>,
     waker: Waker,
+}
+
+/// The part of a timer that the task shares, which may be polled by several tasks in turn.
+#[derive(Debug)]
+pub(crate) struct State {
+    fires: Fires,
+    /// Whether it was cancelled.
+    is_cancelled: AtomicBool,
 }
 
 /// When a timer fires.
@@ -47,8 +61,8 @@ enum Fires {
     Virtual(Duration),
     /// When that of the system does.
     Real(Instant),
-    /// At any time, which only a schedule chooses: a cancellation.
-    Anytime,
+    /// When a schedule chooses so: a cancellation.
+    Cancelled,
 }
 
 impl Timers {
@@ -56,41 +70,49 @@ impl Timers {
         Timers { now: Duration::ZERO, armed: Vec::new() }
     }
 
-    fn is_due(&self, fires: Fires) -> bool {
-        match fires {
+    fn is_due(&self, timer: &State) -> bool {
+        match timer.fires {
             Fires::Virtual(deadline) => deadline <= self.now,
             Fires::Real(deadline) => deadline <= Instant::now(),
-            Fires::Anytime => false,
+            Fires::Cancelled => timer.is_cancelled.load(Ordering::Relaxed),
         }
     }
 
-    /// The interruptions that may come next: a deadline for all timers that have it, and each
-    /// cancellation.
-    fn interruptions(&self) -> Vec<(Fires, u64)> {
-        let mut found: Vec<(Fires, u64)> = Vec::new();
-        let may_come = |it: &&Armed| match it.fires {
-            Fires::Virtual(_) => true,
-            Fires::Real(_) => false,
-            Fires::Anytime => has_interruptions(),
-        };
-        for armed in self.armed.iter().filter(may_come) {
-            if armed.fires == Fires::Anytime || found.iter().all(|it| it.0 != armed.fires) {
-                found.push((armed.fires, armed.id));
+    /// The futures that may be cancelled.
+    fn cancellable(&self) -> Vec<Arc<State>> {
+        let timers = self.armed.iter().map(|it| &it.timer);
+        timers.filter(|it| it.fires == Fires::Cancelled).cloned().collect()
+    }
+
+    /// The deadlines on the task's clock, each once.
+    fn deadlines(&self) -> Vec<Duration> {
+        let mut found = Vec::new();
+        for armed in &self.armed {
+            if let Fires::Virtual(deadline) = armed.timer.fires
+                && !found.contains(&deadline)
+            {
+                found.push(deadline);
             }
         }
         found
     }
 }
 
+/// Which future is cancelled during the next wait, if one is.
+pub(crate) fn choose_cancellation() -> Option<Arc<State>> {
+    let mut cancellable = TIMERS.with(|it| it.borrow().cancellable());
+    interruption(cancellable.len()).map(|it| cancellable.swap_remove(it))
+}
+
 /// How long the task may wait for its waker, if it has timers.
 pub(crate) fn next_timeout() -> Option<Duration> {
     TIMERS.with(|timers| {
         let timers = timers.borrow();
-        let left = timers.armed.iter().filter_map(|it| match it.fires {
+        let left = timers.armed.iter().filter_map(|it| match it.timer.fires {
             Fires::Real(deadline) => Some(deadline.saturating_duration_since(Instant::now())),
             // Only whether there is a timeout matters in an exploration.
             Fires::Virtual(_) => is_explored().then_some(Duration::ZERO),
-            Fires::Anytime => has_interruptions().then_some(Duration::ZERO),
+            Fires::Cancelled => None,
         });
         left.min()
     })
@@ -98,92 +120,71 @@ pub(crate) fn next_timeout() -> Option<Duration> {
 
 /// The task has waited. Timers that are due call their wakers, except for `own`, which is that of
 /// the task itself.
-pub(crate) fn fire(is_woken: bool, own: &Waker) {
-    let interruptions = TIMERS.with(|it| it.borrow().interruptions());
-    let chosen = match (interruptions.len(), is_woken) {
-        (0, _) => None,
-        (_, true) if !has_interruptions() => None,
-        (n, true) => choose(n + 1).checked_sub(1),
-        (1, false) => Some(0),
-        (n, false) => Some(choose(n)),
-    };
-    match chosen.map(|it| interruptions[it].0) {
-        Some(Fires::Anytime) => note("cancelled"),
-        Some(Fires::Virtual(_)) => note("time is up"),
-        Some(Fires::Real(_)) | None => (),
-    }
-    let due = TIMERS.with(|timers| {
-        let mut timers = timers.borrow_mut();
-        let cancelled = match chosen.map(|it| interruptions[it]) {
-            Some((Fires::Virtual(deadline), _)) => {
-                timers.now = timers.now.max(deadline);
-                None
-            }
-            Some((Fires::Anytime, id)) => Some(id),
-            Some((Fires::Real(_), _)) | None => None,
+pub(crate) fn fire(is_woken: bool, cancelled: Option<Arc<State>>, own: &Waker) {
+    if let Some(cancelled) = cancelled {
+        cancelled.is_cancelled.store(true, Ordering::Relaxed);
+        note("cancelled");
+    } else {
+        let deadlines = TIMERS.with(|it| it.borrow().deadlines());
+        let next = match deadlines.len() {
+            n if is_woken => interruption(n),
+            0 => None,
+            1 => Some(0),
+            n => Some(choose(n)),
         };
+        if let Some(next) = next {
+            TIMERS.with(|it| it.borrow_mut().now = deadlines[next]);
+            note("time is up");
+        }
+    }
+    let due: Vec<Armed> = TIMERS.with(|timers| {
+        let mut timers = timers.borrow_mut();
         let all = std::mem::take(&mut timers.armed);
-        let (due, armed) =
-            all.into_iter().partition(|it| cancelled == Some(it.id) || timers.is_due(it.fires));
+        let (due, armed) = all.into_iter().partition(|it| timers.is_due(&it.timer));
         timers.armed = armed;
         due
     });
-    let due: Vec<Armed> = due;
     due.iter().filter(|it| !it.waker.will_wake(own)).for_each(|it| it.waker.wake_by_ref());
 }
 
 /// A timer of the task that polls it.
 #[derive(Debug)]
-struct Timer {
-    fires: Fires,
-    /// Its number, if it was armed.
-    armed: Option<u64>,
-}
+struct Timer(Arc<State>);
 
 impl Timer {
     fn new(fires: Fires) -> Timer {
-        Timer { fires, armed: None }
+        Timer(Arc::new(State { fires, is_cancelled: AtomicBool::new(false) }))
     }
 
     /// Whether it has fired; if not, it is armed.
-    fn poll(&mut self, context: &Context<'_>) -> bool {
+    fn poll(&self, context: &Context<'_>) -> bool {
         let waker = context.waker().clone();
-        let replaced = TIMERS.with(|timers| {
+        // Dropped at the end: that may be code of users.
+        let (has_fired, _replaced) = TIMERS.with(|timers| {
             let mut timers = timers.borrow_mut();
-            if timers.is_due(self.fires) {
-                return Err(());
+            if timers.is_due(&self.0) {
+                return (true, None);
             }
-            match self.armed {
-                // It is armed no more: it fired.
-                Some(id) => match timers.armed.iter_mut().find(|it| it.id == id) {
-                    Some(armed) => Ok(Some(std::mem::replace(&mut armed.waker, waker))),
-                    None if self.fires == Fires::Anytime => Err(()),
-                    // Another task polls it now.
-                    None => Ok(self.arm(&mut timers, waker)),
-                },
-                None => Ok(self.arm(&mut timers, waker)),
-            }
+            let armed = timers.armed.iter_mut().find(|it| Arc::ptr_eq(&it.timer, &self.0));
+            let replaced = match armed {
+                Some(armed) => Some(std::mem::replace(&mut armed.waker, waker)),
+                None => {
+                    timers.armed.push(Armed { timer: Arc::clone(&self.0), waker });
+                    None
+                }
+            };
+            (false, replaced)
         });
-        replaced.is_err()
-    }
-
-    fn arm(&mut self, timers: &mut Timers, waker: Waker) -> Option<Waker> {
-        // Unique in the process: a timer may be polled by several tasks in turn.
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        let id = LAST.fetch_add(1, Ordering::Relaxed);
-        timers.armed.push(Armed { id, fires: self.fires, waker });
-        self.armed = Some(id);
-        None
+        has_fired
     }
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        let Some(id) = self.armed else { return };
         // A task that has ended has no timers any more.
         let removed = TIMERS.try_with(|timers| {
             let mut timers = timers.borrow_mut();
-            let at = timers.armed.iter().position(|it| it.id == id)?;
+            let at = timers.armed.iter().position(|it| Arc::ptr_eq(&it.timer, &self.0))?;
             Some(timers.armed.remove(at))
         });
         drop(removed);
@@ -214,7 +215,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 impl Future for Sleep {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         if self.0.poll(context) { Poll::Ready(()) } else { Poll::Pending }
     }
 }
@@ -238,7 +239,7 @@ impl Error for Elapsed {}
 ///
 /// If the time is up first; the future is dropped.
 pub async fn timeout<F: Future>(duration: Duration, future: F) -> Result<F::Output, Elapsed> {
-    let (mut future, mut timer) = (pin!(future), sleep(duration));
+    let (mut future, timer) = (pin!(future), sleep(duration));
     poll_fn(|context| match future.as_mut().poll(context) {
         Poll::Ready(result) => Poll::Ready(Ok(result)),
         Poll::Pending if timer.0.poll(context) => Poll::Ready(Err(Elapsed)),
@@ -249,15 +250,17 @@ pub async fn timeout<F: Future>(duration: Duration, future: F) -> Result<F::Outp
 
 /// Awaits a future that may be cancelled: in an exploration it is dropped at any moment at which it
 /// waits, or not at all. Returns `None` if it was dropped. Outside of an exploration it is not, and
-/// neither are operations that are called one at a time, to learn what is right.
+/// neither are operations that are called one at a time, to learn what is right. One operation, or
+/// one task, is interrupted at most three times although it could go on: a loop that begins anew
+/// would not end.
 ///
 /// This is what `timeout`, `select!` and `abort` do to the futures in them. A future that loses
 /// something then is not *cancellation-safe*.
 pub async fn may_cancel<F: Future>(future: F) -> Option<F::Output> {
-    let (mut future, mut timer) = (pin!(future), Timer::new(Fires::Anytime));
+    let (mut future, timer) = (pin!(future), Timer::new(Fires::Cancelled));
     poll_fn(|context| {
         // Not polled again: what it was woken for is lost with it.
-        if timer.armed.is_some() && timer.poll(context) {
+        if timer.0.is_cancelled.load(Ordering::Relaxed) {
             return Poll::Ready(None);
         }
         match future.as_mut().poll(context) {

@@ -150,9 +150,10 @@ pub trait FastPath: Scheduler {
         false
     }
 
-    /// Whether an operation that could go on may time out instead, or be cancelled.
-    fn interrupts(&self) -> bool {
-        true
+    /// Chooses what interrupts an operation that could go on, a timeout or a cancellation: a number
+    /// below `n`, where 0 is nothing.
+    fn choose_interruption(&mut self, n: u32) -> u32 {
+        self.choose_value(n)
     }
 
     /// Called before [`choose`](Scheduler::choose) if exactly the tasks in `enabled` are enabled,

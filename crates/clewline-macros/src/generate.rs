@@ -15,7 +15,7 @@ use crate::{
 pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenStream> {
     let arguments: Arguments = syn::parse2(arguments)?;
     reject_unsupported(&block)?;
-    let (conditions, test_attributes) = take_attributes(&mut block);
+    let (of_block, test_attributes) = take_attributes(&mut block);
     let ty = (*block.self_ty).clone();
     let mut init = arguments.init.as_ref().map(|it| quote!(|| #it));
     let (mut calls, mut cancelled) = (Vec::new(), Vec::new());
@@ -33,7 +33,7 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
             MethodRole::Operation(options) => {
                 let taken = methods::take_arguments(method)?;
                 if options.may_cancel.is_some() {
-                    cancelled.push(plain(&method.sig.ident));
+                    cancelled.push((plain(&method.sig.ident), conditions(&method.attrs)));
                 }
                 if let (Some(span), None) = (options.may_cancel, &method.sig.asyncness) {
                     return Err(Error::new(span, "only an `async` operation can be cancelled"));
@@ -65,11 +65,11 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
         let parsed = quote!(<#krate::line_up::#ty as ::core::str::FromStr>::from_str(#text));
         quote!(.#key(#parsed.unwrap_or_else(|error| ::core::panic!("{error}"))))
     });
-    let may_fail = may_fail(&arguments, &cancelled);
+    let (may_fail, with_may_fail) = may_fail(&arguments, &cancelled).unzip();
     Ok(quote! {
         #block
 
-        #(#conditions)*
+        #(#of_block)*
         #[cfg(test)]
         #[::core::prelude::v1::test]
         #(#test_attributes)*
@@ -77,14 +77,18 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
             #(#known)*
             let line_up = #krate::LineUp::new(#init).named(#subject);
             #(#calls)*
-            line_up #(#parsed)* #may_fail #(#settings)* #(#bounds)* .assert();
+            #may_fail
+            line_up #(#parsed)* #with_may_fail #(#settings)* #(#bounds)* .assert();
         }
     })
 }
 
-/// The results that operations may return with no effect: those that the attribute names, and that
-/// of a future that was dropped.
-fn may_fail(arguments: &Arguments, cancelled: &[String]) -> Option<TokenStream> {
+/// The results that operations may return with no effect, and how they are set: those that the
+/// attribute names, and that of a future that was dropped, if its operation is compiled.
+fn may_fail(
+    arguments: &Arguments,
+    cancelled: &[(String, Vec<Attribute>)],
+) -> Option<(TokenStream, TokenStream)> {
     let krate = &arguments.krate;
     let ty = quote!(#krate::line_up::MayFail);
     let named = arguments.may_fail.as_ref().map(|results| {
@@ -95,7 +99,11 @@ fn may_fail(arguments: &Arguments, cancelled: &[String]) -> Option<TokenStream> 
         return None;
     }
     let named = named.unwrap_or_else(|| quote!(#ty::new()));
-    Some(quote!(.may_fail(#named #(.and(#cancelled, "cancelled", #krate::line_up::FailsWhen::Always))*)))
+    let cancelled = cancelled.iter().map(|(name, conditions)| {
+        let when = quote!(#krate::line_up::FailsWhen::Always);
+        quote!(#(#conditions)* let may_fail = may_fail.and(#name, "cancelled", #when);)
+    });
+    Some((quote!(let may_fail = #named; #(#cancelled)*), quote!(.may_fail(may_fail))))
 }
 
 fn reject_unsupported(block: &ItemImpl) -> Result<()> {
@@ -166,10 +174,10 @@ fn operation(
     let call = quote!(<#ty>::#name(it, #(::core::clone::Clone::clone(&#names)),*));
     let made = match (&method.sig.asyncness, options.may_cancel) {
         (None, _) => quote!(let result = #call;),
-        (Some(_), None) => quote!(let result = #krate::future::block_on(#call);),
+        (Some(_), None) => quote!(let result = #krate::with_async!(#krate::future::block_on(#call));),
         (Some(_), Some(_)) => quote! {
             let ::core::option::Option::Some(result) =
-                #krate::future::block_on(#krate::future::may_cancel(#call))
+                #krate::with_async!(#krate::future::block_on(#krate::future::may_cancel(#call)))
             else {
                 return #krate::line_up::ShownResult::of(&::core::format_args!("cancelled"));
             };

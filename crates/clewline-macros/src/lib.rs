@@ -59,7 +59,9 @@ use syn::{ItemImpl, parse_macro_input};
 /// * `#[op]`: an operation. It takes `&self`, because several threads call it concurrently.
 ///   `#[op(weight = 2)]` is drawn twice as often as others. All operations with
 ///   `#[op(group = "consumers")]` are called by a single thread, which may be any thread.
-///   `#[op(once)]` is called at most once in a matrix.
+///   `#[op(once)]` is called at most once in a matrix. An operation may be an `async fn`, with the
+///   feature `async` of `clewline`; the future of one with `#[op(cancel)]` may be dropped whenever
+///   it waits.
 /// * `#[invariant]`: called after all operations have returned. It panics, or returns `false`, if
 ///   it is violated.
 ///

@@ -88,7 +88,7 @@ fn an_async_operation_is_blocked_on_and_may_be_cancelled() {
     };
     let text = expand(quote!(init = Mailbox, may_fail = "send=Err(*)"), block).expect("the block is valid");
     for part in [
-        ":: clewline :: future :: block_on (< Mailbox > :: send (it ,))",
+        ":: clewline :: with_async ! (:: clewline :: future :: block_on (< Mailbox > :: send (it ,)))",
         ":: clewline :: future :: block_on (:: clewline :: future :: may_cancel (< Mailbox > :: recv (it ,)))",
         ":: from_str (\"send=Err(*)\")",
         ". and (\"recv\" , \"cancelled\" , :: clewline :: line_up :: FailsWhen :: Always)",
@@ -96,6 +96,20 @@ fn an_async_operation_is_blocked_on_and_may_be_cancelled() {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert!(!text.contains(". and (\"send\""), "{text}");
+}
+
+#[test]
+fn an_operation_that_is_not_compiled_is_not_cancelled() {
+    let block = quote! {
+        impl Mailbox {
+            #[cfg(never)]
+            #[op(cancel)]
+            async fn recv(&self) {}
+        }
+    };
+    let text = expand(quote!(init = Mailbox), block).expect("the block is valid");
+    let part = "# [cfg (never)] let may_fail = may_fail . and (\"recv\" , \"cancelled\"";
+    assert!(text.contains(part), "{part} in {text}");
 }
 
 #[test]

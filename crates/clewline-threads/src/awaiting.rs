@@ -73,6 +73,16 @@ impl<T> Shared<T> {
     }
 }
 
+impl<T> Entered<'_, T> {
+    /// What tasks did before they changed the state happens before what this task does next. Only
+    /// a state that is entered with an access that waits is learned without this.
+    pub fn learn(&self) {
+        if let Some(control) = self.control {
+            control.acquire_at(address(&self.shared.id));
+        }
+    }
+}
+
 impl<T> Deref for Entered<'_, T> {
     type Target = T;
 
@@ -205,11 +215,14 @@ impl fmt::Debug for WakeFlag {
     }
 }
 
-/// Whether this task may time out although it could go on, or be cancelled: in an exploration of
-/// operations that overlap.
+/// Which of `n` interruptions comes to this task although it could go on, if one does: a choice of
+/// the schedule. None comes outside of an exploration, nor to operations that are called one at a
+/// time.
 #[must_use]
-pub fn has_interruptions() -> bool {
-    here().is_some_and(Control::has_interruptions)
+pub fn interruption(n: usize) -> Option<usize> {
+    let control = here().filter(|_| n != 0)?;
+    let n = u32::try_from(n).expect("few choices: each of them is tried");
+    control.interruption(n + 1).checked_sub(1).map(|it| it as usize)
 }
 
 /// Shows in a report why the task goes on.

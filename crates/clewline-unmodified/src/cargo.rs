@@ -16,6 +16,7 @@ use super::{
     assembly::{self, UnseenInstruction},
     blind_spots::{BlindSpot, BlindSpots},
     children::{output, output_of},
+    doc_tests::has_doc_tests,
     elf,
     error::Error,
     runtime::Runtime,
@@ -39,6 +40,7 @@ pub struct Crate {
 pub struct BuiltTests {
     executables: Vec<Executable>,
     unseen: Vec<BlindSpot>,
+    documented: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -100,10 +102,10 @@ impl Crate {
     ) -> Result<BuiltTests, Error> {
         let mut command = Command::new(cargo());
         command.current_dir(&self.folder).args(["test", "--no-run", "--target", TARGET]);
-        command.arg("--message-format=json-render-diagnostics").args(&self.arguments);
         let mut flags = toolchain.flags(runtime);
         flags.push(EMIT_ASSEMBLY_FLAG.into());
-        command.env("CARGO_ENCODED_RUSTFLAGS", encoded(&flags));
+        add_flags(&mut command, &self.folder, &flags);
+        command.arg("--message-format=json-render-diagnostics").args(&self.arguments);
         // Functions of the standard library are inlined, so that lines are those of their callers.
         command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_TEST_OPT_LEVEL", "1");
         // Instrumented code must not be mixed with other code.
@@ -120,7 +122,7 @@ impl Crate {
         let messages = String::from_utf8_lossy(&output.stdout);
         let mut executables = executables(&messages);
         let unseen = unseen_in(&messages, &mut executables)?;
-        Ok(BuiltTests { executables, unseen })
+        Ok(BuiltTests { executables, unseen, documented: documented(&messages) })
     }
 
     fn target(&self) -> PathBuf {
@@ -136,12 +138,49 @@ fn cargo() -> OsString {
     std::env::var_os("CARGO").filter(|it| !it.is_empty()).unwrap_or_else(|| "cargo".into())
 }
 
-/// Encodes flags for `cargo`, which may contain spaces. Those of the user come first.
-fn encoded(flags: &[OsString]) -> OsString {
-    let own = std::env::var("RUSTFLAGS").unwrap_or_default();
-    let own = own.split_whitespace().map(OsString::from);
-    let all: Vec<OsString> = own.chain(flags.iter().cloned()).collect();
-    all.join(OsStr::new("\u{1f}"))
+/// Adds flags of the compiler to those of the user. Cargo takes the user's from the environment, or
+/// else from its configuration: of the target, or else of the build.
+fn add_flags(command: &mut Command, folder: &Path, flags: &[OsString]) {
+    let environment = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
+    let encoded = environment("CARGO_ENCODED_RUSTFLAGS");
+    let encoded = encoded.map(|it| it.split(SEPARATOR).map(OsString::from).collect::<Vec<_>>());
+    let plain = || environment("RUSTFLAGS").map(|it| words(&it));
+    match encoded.or_else(plain) {
+        Some(mut all) => {
+            all.extend(flags.iter().cloned());
+            command.env("CARGO_ENCODED_RUSTFLAGS", all.join(OsStr::new(SEPARATOR)));
+        }
+        None => {
+            // Cargo joins this with what its configuration has for the target; flags of the build
+            // count only if a target has none.
+            let all = flags_of_build(folder).into_iter().chain(flags.iter().cloned());
+            let all: Vec<String> = all.map(|it| it.to_string_lossy().into_owned()).collect();
+            command.arg("--config").arg(format!("target.{TARGET}.rustflags={}", Json::from(all)));
+        }
+    }
+}
+
+// Between encoded flags, which may contain spaces.
+const SEPARATOR: &str = "\u{1f}";
+
+fn words(flags: &str) -> Vec<OsString> {
+    flags.split_whitespace().map(OsString::from).collect()
+}
+
+/// The flags that Cargo's configuration has in `build.rustflags`, as it is for this folder.
+fn flags_of_build(folder: &Path) -> Vec<OsString> {
+    let mut command = Command::new(cargo());
+    command.current_dir(folder).args(["-Zunstable-options", "config", "get", "--format", "json-value"]);
+    // The command is not stable.
+    command.arg("build.rustflags").env("RUSTC_BOOTSTRAP", "1");
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let Ok(output) = output_of(&mut command) else { return Vec::new() };
+    match serde_json::from_slice(&output.stdout) {
+        Ok(Json::Array(flags)) => flags.iter().filter_map(Json::as_str).map(OsString::from).collect(),
+        Ok(Json::String(flags)) => words(&flags),
+        // It has none.
+        Ok(_) | Err(_) => Vec::new(),
+    }
 }
 
 /// The tests among the artifacts that `cargo` reports, one JSON object per line.
@@ -154,6 +193,18 @@ fn executables(messages: &str) -> Vec<Executable> {
         let selection = selection(&message);
         let folder = manifest.parent()?.to_owned();
         Some(Executable { path, selection, folder, blind_spots: BlindSpots::default(), fingerprint: 0 })
+    };
+    messages.lines().filter_map(of).collect()
+}
+
+/// The libraries among the tests that Cargo built whose doc tests it would run besides.
+fn documented(messages: &str) -> Vec<String> {
+    let of = |line: &str| {
+        let message: Json = serde_json::from_str(line).ok()?;
+        let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true;
+        let target = Some(&message["target"]).filter(|it| is_test && it["doctest"] == true)?;
+        let folder = Path::new(target["src_path"].as_str()?).parent()?;
+        has_doc_tests(folder).then(|| target["name"].as_str().unwrap_or_default().to_owned())
     };
     messages.lines().filter_map(of).collect()
 }
@@ -224,6 +275,12 @@ impl BuiltTests {
     #[must_use]
     pub fn blind_spots(&self) -> &[BlindSpot] {
         &self.unseen
+    }
+
+    /// The libraries that have doc tests, which are not built.
+    #[must_use]
+    pub fn documented(&self) -> &[String] {
+        &self.documented
     }
 
     /// All tests whose names contain `filter`, in their order.
@@ -316,6 +373,7 @@ impl TestId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scratch::Scratch;
 
     #[test]
     fn tests_are_found_among_what_cargo_builds() {
@@ -350,6 +408,37 @@ mod tests {
         let deps = PathBuf::from("/t/deps");
         let expected = [(deps.clone(), "a-02.".to_owned()), (deps, "flume-01.".to_owned())];
         assert_eq!(artifacts(messages), BTreeSet::from(expected));
+    }
+
+    #[test]
+    fn libraries_with_doc_tests_are_named() {
+        let scratch = Scratch::new().unwrap();
+        let source = scratch.path().join("lib.rs");
+        let message = |kind: &str, doctest: bool| {
+            let target =
+                serde_json::json!({"kind": [kind], "name": "bank", "src_path": source, "doctest": doctest});
+            serde_json::json!({"reason": "compiler-artifact", "profile": {"test": true}, "target": target})
+                .to_string()
+        };
+        fs::write(&source, "/// A bank.\npub struct Bank;\n").unwrap();
+        assert_eq!(documented(&message("lib", true)), [""; 0]);
+        fs::write(&source, "/// ```\n/// bank::Bank;\n/// ```\npub struct Bank;\n").unwrap();
+        assert_eq!(documented(&message("lib", true)), ["bank"]);
+        assert_eq!(documented(&message("test", false)), [""; 0]);
+    }
+
+    #[test]
+    fn flags_of_the_configuration_are_kept() {
+        let scratch = Scratch::new().unwrap();
+        let folder = scratch.path().join(".cargo");
+        fs::create_dir(&folder).unwrap();
+        let flags = |text: &str| {
+            fs::write(folder.join("config.toml"), text).unwrap();
+            flags_of_build(scratch.path())
+        };
+        assert_eq!(flags("[build]\nrustflags = [\"--cfg\", \"a b\"]\n"), ["--cfg", "a b"]);
+        assert_eq!(flags("[build]\nrustflags = \"--cfg a\"\n"), ["--cfg", "a"]);
+        assert_eq!(flags("[term]\nquiet = true\n"), [""; 0]);
     }
 
     #[test]

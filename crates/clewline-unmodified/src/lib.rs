@@ -29,6 +29,7 @@ mod blind_spots;
 mod cargo;
 mod children;
 mod compiler;
+mod doc_tests;
 mod driver;
 mod elf;
 mod error;

@@ -143,6 +143,29 @@ pub use clewline_threads::{Subject, choose, hint, sync, thread};
 #[doc(inline)]
 pub use clewline_async as future;
 
+/// The code of an asynchronous operation, which needs the feature `async`.
+#[cfg(feature = "async")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! with_async {
+    ($code:expr) => {
+        $code
+    };
+}
+
+/// The same without that feature: the error says what to write.
+#[cfg(not(feature = "async"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! with_async {
+    ($code:expr) => {
+        ::core::compile_error!(
+            "an `async` operation needs the feature `async`: write `clewline = { version = \"..\", \
+             features = [\"async\"] }` in Cargo.toml"
+        )
+    };
+}
+
 /// The built-in sequential specifications, one module each.
 #[doc(inline)]
 pub use clewline_specs as specs;

@@ -14,10 +14,11 @@ use std::{
 };
 
 use clewline_explore::Access;
-use clewline_threads::awaiting::Shared;
+use clewline_threads::awaiting::{Entered, Shared};
 
 pub use super::send_error::SendError;
 use super::waiters::{Ticket, Waiters, wake_all};
+use crate::task::pending;
 
 /// A channel with room for `capacity` messages.
 ///
@@ -131,10 +132,15 @@ impl<T> Handle<T> {
     fn try_send(&self, value: T, at: &'static Location<'static>) -> Result<(), TrySendError<T>> {
         let mut state = self.state.enter(Access::Send, at);
         if !state.receives {
+            state.learn();
             return Err(TrySendError::Closed(value));
         }
         if !state.has_room() || !state.waiters.is_empty() {
             return Err(TrySendError::Full(value));
+        }
+        if state.capacity.is_some() {
+            // The message that was received before there was room.
+            state.learn();
         }
         let waker = state.push(value);
         drop(state);
@@ -251,24 +257,25 @@ impl<T> Reserve<'_, T> {
     fn poll(&mut self, waker: &Waker, value: &mut Option<T>) -> Poll<Result<(), SendError<()>>> {
         let waker = waker.clone();
         let mut state = self.state.enter(Access::Send, self.at);
+        if !state.receives {
+            state.learn();
+            self.leave(state);
+            return Poll::Ready(Err(SendError(())));
+        }
         match self.ticket {
-            None if !state.receives => return Poll::Ready(Err(SendError(()))),
             None if state.has_room() && state.waiters.is_empty() => state.reserved += 1,
             None => {
                 self.ticket = Some(state.waiters.push((), waker));
                 return Poll::Pending;
             }
             Some(ticket) if state.waiters.contains(ticket) => {
-                if !state.receives {
-                    return Poll::Ready(Err(SendError(())));
-                }
-                let before = state.waiters.update(ticket, waker);
-                drop(state);
-                drop(before);
-                return Poll::Pending;
+                let replaced = state.waiters.update(ticket, waker);
+                return pending(state, replaced);
             }
             Some(_) => self.ticket = None,
         }
+        // The message that was received before there was room.
+        state.learn();
         let Some(value) = value.take() else { return Poll::Ready(Ok(())) };
         state.reserved -= 1;
         let woken = state.push(value);
@@ -276,17 +283,23 @@ impl<T> Reserve<'_, T> {
         wake_all(woken);
         Poll::Ready(Ok(()))
     }
-}
 
-impl<T> Drop for Reserve<'_, T> {
-    fn drop(&mut self) {
-        let Some(ticket) = self.ticket else { return };
-        let mut state = self.state.enter_in_drop(Access::Send);
+    /// It waits no more: room that was promised is given back.
+    fn leave(&mut self, mut state: Entered<'_, State<T>>) {
+        let Some(ticket) = self.ticket.take() else { return };
         let removed = state.waiters.remove(ticket);
         let woken = if removed.is_none() { state.give_back() } else { Vec::new() };
         drop(state);
         drop(removed);
         wake_all(woken);
+    }
+}
+
+impl<T> Drop for Reserve<'_, T> {
+    fn drop(&mut self) {
+        if self.ticket.is_some() {
+            self.leave(self.state.enter_in_drop(Access::Send));
+        }
     }
 }
 
@@ -341,10 +354,8 @@ impl<T> Receiver<T> {
             if state.is_over() {
                 return Poll::Ready(None);
             }
-            let before = state.receiver.replace(waker);
-            drop(state);
-            drop(before);
-            Poll::Pending
+            let replaced = state.receiver.replace(waker);
+            pending(state, replaced)
         })
     }
 

@@ -11,6 +11,7 @@ use clewline_explore::Access;
 use clewline_threads::awaiting::Shared;
 
 use super::waiters::{Ticket, Waiters, wake_all};
+use crate::task::pending;
 
 /// Notifies one waiting task or all. A notification of one is kept until a task waits; at most one
 /// is kept.
@@ -121,10 +122,8 @@ impl Future for Notified<'_> {
                 return Poll::Pending;
             }
             Some(ticket) if state.waiters.contains(ticket) => {
-                let before = state.waiters.update(ticket, waker);
-                drop(state);
-                drop(before);
-                return Poll::Pending;
+                let replaced = state.waiters.update(ticket, waker);
+                return pending(state, replaced);
             }
             Some(ticket) => {
                 state.take_handed(ticket);

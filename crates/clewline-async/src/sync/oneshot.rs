@@ -11,9 +11,10 @@ use std::{
 };
 
 use clewline_explore::Access;
-use clewline_threads::awaiting::Shared;
+use clewline_threads::awaiting::{Entered, Shared};
 
 use super::waiters::wake_all;
+use crate::task::pending;
 
 /// A channel for one message.
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
@@ -49,6 +50,7 @@ impl<T> Sender<T> {
     pub fn send(self, value: T) -> Result<(), T> {
         let mut state = self.state.enter(Access::Send, Location::caller());
         if !state.receives {
+            state.learn();
             return Err(value);
         }
         (state.value, state.sends) = (Some(value), false);
@@ -75,10 +77,8 @@ impl<T> Sender<T> {
             if !state.receives {
                 return Poll::Ready(());
             }
-            let before = state.sender.replace(waker);
-            drop(state);
-            drop(before);
-            Poll::Pending
+            let replaced = state.sender.replace(waker);
+            pending(state, replaced)
         })
     }
 }
@@ -91,9 +91,11 @@ impl<T> Drop for Sender<T> {
         }
         let mut state = self.state.enter_in_drop(Access::Send);
         state.sends = false;
-        let wakers = [state.receiver.take(), state.sender.take()];
+        // Its own waker is not called: the task does not wait for what it drops.
+        let (receiver, own) = (state.receiver.take(), state.sender.take());
         drop(state);
-        wake_all(wakers.into_iter().flatten());
+        drop(own);
+        wake_all(receiver);
     }
 }
 
@@ -126,14 +128,17 @@ impl<T> Receiver<T> {
     }
 }
 
-fn close<T>(mut state: clewline_threads::awaiting::Entered<'_, State<T>>) {
+/// The receiver receives no more. Its own waker is not called: the task does not wait for what it
+/// closes.
+fn close<T>(mut state: Entered<'_, State<T>>) {
     if !state.receives {
         return;
     }
     state.receives = false;
-    let wakers = [state.sender.take(), state.receiver.take()];
+    let (sender, own) = (state.sender.take(), state.receiver.take());
     drop(state);
-    wake_all(wakers.into_iter().flatten());
+    drop(own);
+    wake_all(sender);
 }
 
 impl<T> Future for Receiver<T> {
@@ -149,10 +154,8 @@ impl<T> Future for Receiver<T> {
         if !state.sends || !state.receives {
             return Poll::Ready(Err(RecvError));
         }
-        let before = state.receiver.replace(waker);
-        drop(state);
-        drop(before);
-        Poll::Pending
+        let replaced = state.receiver.replace(waker);
+        pending(state, replaced)
     }
 }
 

@@ -13,6 +13,7 @@ use clewline_explore::Access;
 use clewline_threads::awaiting::Shared;
 
 use super::waiters::{Ticket, Waiters, wake_all};
+use crate::task::pending;
 
 /// A number of permits.
 #[derive(Debug)]
@@ -86,6 +87,7 @@ impl Semaphore {
     pub fn try_acquire(&self) -> Result<SemaphorePermit<'_>, TryAcquireError> {
         let mut state = self.state.enter(Access::TryAcquire, Location::caller());
         if state.is_closed {
+            state.learn();
             return Err(TryAcquireError::Closed);
         }
         if state.permits == 0 {
@@ -125,7 +127,11 @@ impl Semaphore {
     #[track_caller]
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.state.enter(Access::TryAcquire, Location::caller()).is_closed
+        let state = self.state.enter(Access::TryAcquire, Location::caller());
+        if state.is_closed {
+            state.learn();
+        }
+        state.is_closed
     }
 
     fn release(&self, permits: usize) {
@@ -148,11 +154,17 @@ impl<'a> Acquire<'a> {
     fn poll(&mut self, waker: &Waker) -> Poll<Result<SemaphorePermit<'a>, AcquireError>> {
         let waker = waker.clone();
         let mut state = self.semaphore.state.enter(Access::Acquire, self.at);
+        if state.is_closed {
+            let (served, left) = self.leave(&mut state);
+            drop(state);
+            drop(left);
+            wake_all(served);
+            return Poll::Ready(Err(AcquireError));
+        }
         let Some(ticket) = self.ticket else {
-            if state.is_closed {
-                return Poll::Ready(Err(AcquireError));
-            }
-            if self.permits <= state.permits && state.waiters.is_empty() {
+            // No permit is free while another future waits, so none is overtaken, except by one
+            // that needs none.
+            if self.permits <= state.permits {
                 state.permits -= self.permits;
                 return Poll::Ready(Ok(self.permit()));
             }
@@ -165,15 +177,16 @@ impl<'a> Acquire<'a> {
             self.ticket = None;
             return Poll::Ready(Ok(self.permit()));
         }
-        if state.is_closed {
-            drop(state);
-            // What it was given so far goes back when it is dropped.
-            return Poll::Ready(Err(AcquireError));
-        }
-        let before = state.waiters.update(ticket, waker);
-        drop(state);
-        drop(before);
-        Poll::Pending
+        let replaced = state.waiters.update(ticket, waker);
+        pending(state, replaced)
+    }
+
+    /// It waits no more: what it was given goes back. Returns who is served with it, and the waker
+    /// that it leaves.
+    fn leave(&mut self, state: &mut State) -> (Vec<Waker>, Option<Waker>) {
+        let Some(ticket) = self.ticket.take() else { return (Vec::new(), None) };
+        let (missing, left) = state.waiters.remove(ticket).unwrap_or((0, None));
+        (state.give(self.permits - missing), left)
     }
 
     fn permit(&self) -> SemaphorePermit<'a> {
@@ -183,13 +196,13 @@ impl<'a> Acquire<'a> {
 
 impl Drop for Acquire<'_> {
     fn drop(&mut self) {
-        let Some(ticket) = self.ticket else { return };
+        if self.ticket.is_none() {
+            return;
+        }
         let mut state = self.semaphore.state.enter_in_drop(Access::Release);
-        let removed = state.waiters.remove(ticket);
-        let given = self.permits - removed.as_ref().map_or(0, |it| it.0);
-        let served = state.give(given);
+        let (served, left) = self.leave(&mut state);
         drop(state);
-        drop(removed);
+        drop(left);
         wake_all(served);
     }
 }

@@ -13,22 +13,28 @@ use std::{
 };
 
 use clewline_explore::Access;
-use clewline_threads::awaiting::Shared;
+use clewline_threads::{awaiting::Shared, sync::Arc as SharedValue};
 
 pub use super::send_error::SendError;
 use super::waiters::{Ticket, Waiters, wake_all};
+use crate::task::pending;
 
 /// A channel with a value to begin with, which receivers have seen.
 #[must_use]
 pub fn channel<T>(value: T) -> (Sender<T>, Receiver<T>) {
-    let state =
-        State { value: Arc::new(value), version: 0, waiters: Waiters::new(), has_sender: true, receivers: 1 };
+    let state = State {
+        value: SharedValue::new(value),
+        version: 0,
+        waiters: Waiters::new(),
+        has_sender: true,
+        receivers: 1,
+    };
     let state = Arc::new(Shared::new(state));
     (Sender { state: Arc::clone(&state) }, Receiver { state, seen: 0 })
 }
 
 struct State<T> {
-    value: Arc<T>,
+    value: SharedValue<T>,
     version: u64,
     waiters: Waiters<()>,
     has_sender: bool,
@@ -50,9 +56,10 @@ impl<T> Sender<T> {
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         let mut state = self.state.enter(Access::Send, Location::caller());
         if state.receivers == 0 {
+            state.learn();
             return Err(SendError(value));
         }
-        let (_before, wakers) = replace(&mut state, Arc::new(value));
+        let (_before, wakers) = replace(&mut state, SharedValue::new(value));
         drop(state);
         wake_all(wakers);
         Ok(())
@@ -62,7 +69,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send_replace(&self, value: T) -> Ref<T> {
         let mut state = self.state.enter(Access::Send, Location::caller());
-        let (before, wakers) = replace(&mut state, Arc::new(value));
+        let (before, wakers) = replace(&mut state, SharedValue::new(value));
         drop(state);
         wake_all(wakers);
         Ref(before)
@@ -72,7 +79,7 @@ impl<T> Sender<T> {
     #[track_caller]
     #[must_use]
     pub fn borrow(&self) -> Ref<T> {
-        Ref(Arc::clone(&self.state.enter(Access::Receive, Location::caller()).value))
+        Ref(SharedValue::clone_in_step(&self.state.enter(Access::Receive, Location::caller()).value))
     }
 
     /// A receiver that has seen the present value.
@@ -95,7 +102,7 @@ impl<T> Sender<T> {
 }
 
 /// Returns the value before, and who is to be woken.
-fn replace<T>(state: &mut State<T>, value: Arc<T>) -> (Arc<T>, Vec<Waker>) {
+fn replace<T>(state: &mut State<T>, value: SharedValue<T>) -> (SharedValue<T>, Vec<Waker>) {
     state.version += 1;
     (std::mem::replace(&mut state.value, value), state.waiters.clear())
 }
@@ -122,7 +129,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     #[must_use]
     pub fn borrow(&self) -> Ref<T> {
-        Ref(Arc::clone(&self.state.enter(Access::Receive, Location::caller()).value))
+        Ref(SharedValue::clone_in_step(&self.state.enter(Access::Receive, Location::caller()).value))
     }
 
     /// The value, which counts as seen.
@@ -130,7 +137,7 @@ impl<T> Receiver<T> {
     pub fn borrow_and_update(&mut self) -> Ref<T> {
         let state = self.state.enter(Access::Receive, Location::caller());
         self.seen = state.version;
-        Ref(Arc::clone(&state.value))
+        Ref(SharedValue::clone_in_step(&state.value))
     }
 
     /// Whether there is a value that it has not seen.
@@ -191,16 +198,14 @@ impl<T> Changed<'_, T> {
             self.ticket = None;
             return Poll::Ready(Err(RecvError));
         }
-        let before = match self.ticket {
+        let replaced = match self.ticket {
             Some(ticket) if state.waiters.contains(ticket) => state.waiters.update(ticket, waker),
             Some(_) | None => {
                 self.ticket = Some(state.waiters.push((), waker));
                 None
             }
         };
-        drop(state);
-        drop(before);
-        Poll::Pending
+        pending(state, replaced)
     }
 }
 
@@ -216,7 +221,7 @@ impl<T> Drop for Changed<'_, T> {
 
 /// A value of a [`watch`](self) channel, as it was when it was borrowed.
 #[derive(Clone)]
-pub struct Ref<T>(Arc<T>);
+pub struct Ref<T>(SharedValue<T>);
 
 impl<T> Deref for Ref<T> {
     type Target = T;

@@ -150,6 +150,21 @@ fn a_lost_wake_up_is_a_deadlock() {
     }
 }
 
+/// That the future may be cancelled does not hide it: it need not be.
+#[test]
+fn a_lost_wake_up_of_a_future_that_may_be_cancelled_is_a_deadlock() {
+    let case = |flaw: Flaw| {
+        let subject = Component::new(move || Event::new(flaw))
+            .call("set".to_owned(), Event::set)
+            .call("wait".to_owned(), |it| block_on(may_cancel(it.wait())));
+        Case { subject, matrices: matrices(&["wait | set"]), may_fail: "wait=None:always" }
+    };
+    case(Flaw::None).holds();
+    for flaw in [Flaw::NoWaker, Flaw::LateWaker] {
+        case(flaw).fails(None, &Cause::Deadlock, &["wait -", "set "]);
+    }
+}
+
 /// Notifications that are lost if no task waits yet.
 struct Bell {
     waiters: Mutex<VecDeque<Waker>>,
@@ -465,4 +480,25 @@ fn calls_one_at_a_time_are_not_interrupted() {
     let subject = Component::new(|| Semaphore::new(1)).call("slow".to_owned(), steps);
     let case = Case { subject, matrices: matrices(&["slow slow"]), may_fail: "slow=Err(*):always" };
     case.holds();
+}
+
+/// A failure of calls that are made one at a time has a schedule that can be replayed, although
+/// nothing was allowed to interrupt them.
+#[test]
+fn a_serial_failure_is_replayed() {
+    use std::time::Duration;
+
+    use clewline_async::{timeout, yield_now};
+    let fail = |(): &()| -> Result<(), clewline_async::Elapsed> {
+        block_on(timeout(Duration::from_secs(1), async {
+            yield_now().await;
+            panic!("always");
+        }))
+    };
+    let subject = Component::new(|| ()).call("fail".to_owned(), fail);
+    let case = Case { subject, matrices: matrices(&["fail"]), may_fail: "" };
+    case.fails(None, &Cause::Panic, &["fail -"]);
+    let (_, checked) = case.check(None);
+    let schedule = &checked[0].finding().unwrap().schedule;
+    assert!(schedule.to_string().contains("=0"), "{schedule}: that there was no timeout is part of it");
 }

@@ -5,10 +5,14 @@
 //!   does.
 //! * `tasks`: tasks, timers, `select!` and cancellation.
 //! * `bugs`: mistakes that are found, and how they are reported.
+//! * `races`: what the primitives order, for data races.
+//! * `schedulers`: schedulers, reductions and memory models on random programs.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod bugs;
 mod explored;
 mod primitives;
+mod races;
+mod schedulers;
 mod tasks;

@@ -1,6 +1,13 @@
 //! Each primitive has the outcomes of its counterpart that is a lock and a condition variable.
 
-use std::sync::Arc;
+use std::{
+    pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
+};
 
 use clewline_async::{
     block_on,
@@ -129,6 +136,78 @@ fn a_closed_semaphore_refuses_all_who_wait() {
     };
     check(2, || Semaphore::new(0), call, &["-1 0"]);
     check(2, || Semaphore::new(1), call, &["-1 0", "1 0"]);
+}
+
+fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[test]
+fn permits_that_were_given_go_back_when_a_semaphore_is_closed() {
+    let semaphore = Semaphore::new(0);
+    let mut acquire = pin!(semaphore.acquire());
+    assert!(poll(acquire.as_mut()).is_pending());
+    semaphore.add_permits(1);
+    semaphore.close();
+    assert!(matches!(poll(acquire.as_mut()), Poll::Ready(Err(_))));
+    assert_eq!(semaphore.available_permits(), 1);
+}
+
+#[test]
+fn no_permits_are_there_at_once() {
+    let semaphore = Semaphore::new(0);
+    let mut first = pin!(semaphore.acquire());
+    assert!(poll(first.as_mut()).is_pending());
+    let mut none = pin!(semaphore.acquire_many(0));
+    assert!(matches!(poll(none.as_mut()), Poll::Ready(Ok(_))));
+}
+
+#[test]
+fn nothing_is_sent_to_a_channel_that_was_closed_after_there_was_room() {
+    for is_dropped in [false, true] {
+        let (sender, mut receiver) = mpsc::channel(1);
+        sender.try_send(1).unwrap();
+        let mut send = pin!(sender.send(2));
+        assert!(poll(send.as_mut()).is_pending());
+        assert_eq!(receiver.try_recv(), Ok(1));
+        let closed = if is_dropped {
+            drop(receiver);
+            None
+        } else {
+            receiver.close();
+            Some(receiver)
+        };
+        assert_eq!(poll(send.as_mut()), Poll::Ready(Err(mpsc::SendError(2))));
+        if let Some(mut receiver) = closed {
+            assert_eq!(receiver.try_recv(), Err(mpsc::TryRecvError::Disconnected));
+        }
+    }
+}
+
+/// The end that closes a channel does not wake itself.
+#[test]
+fn an_end_of_a_oneshot_wakes_only_the_other_end() {
+    struct Count(AtomicU32);
+    impl Wake for Count {
+        fn wake(self: Arc<Count>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let count = Arc::new(Count(AtomicU32::new(0)));
+    let waker = Waker::from(Arc::clone(&count));
+    let mut context = Context::from_waker(&waker);
+    let (sender, mut receiver) = oneshot::channel::<i32>();
+    assert!(pin!(&mut receiver).poll(&mut context).is_pending());
+    receiver.close();
+    let (mut other, second) = oneshot::channel::<i32>();
+    assert!(pin!(other.closed()).poll(&mut context).is_pending());
+    drop(other);
+    assert_eq!(count.0.load(Ordering::Relaxed), 0);
+    drop((sender, second));
+    let (third, mut receiver) = oneshot::channel::<i32>();
+    assert!(pin!(&mut receiver).poll(&mut context).is_pending());
+    drop(third);
+    assert_eq!(count.0.load(Ordering::Relaxed), 1);
 }
 
 #[test]

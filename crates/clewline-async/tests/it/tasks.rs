@@ -1,9 +1,11 @@
 //! Tasks, timers, `select!` and cancellation.
 
 use std::{
+    cell::Cell,
     future::{pending, poll_fn, ready},
+    ops::ControlFlow,
     pin::pin,
-    task::Poll,
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
@@ -12,12 +14,21 @@ use clewline_async::{
     sync::{Notify, Semaphore, mpsc, oneshot},
     timeout, yield_now,
 };
-use clewline_threads::sync::{
-    Arc, Mutex,
-    atomic::{AtomicI32, Ordering::SeqCst},
+use clewline_explore::{
+    TaskId, explore,
+    schedulers::{causality::Dependence, dpor::Dpor, exhaustive::Exhaustive},
+};
+use clewline_threads::{
+    control::{Calls, Limits, Program},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI32, Ordering::SeqCst},
+        mpsc as threads,
+    },
+    thread,
 };
 
-use crate::explored::{check, outcomes};
+use crate::explored::{check, outcomes, outcomes_of};
 
 const SHORT: Duration = Duration::from_millis(10);
 const LONG: Duration = Duration::from_millis(20);
@@ -63,6 +74,88 @@ fn the_panic_of_a_task_without_a_handle_ends_the_execution() {
 }
 
 #[test]
+fn the_panic_of_a_task_whose_handle_is_kept_is_not_lost() {
+    let call = |it: &Handles, _: usize| {
+        it.lock().unwrap().push(spawn(async { panic!("not handled") }));
+        0
+    };
+    check(1, Handles::default, call, &["0: not handled"]);
+}
+
+type Handles = std::sync::Mutex<Vec<clewline_async::JoinHandle<()>>>;
+
+/// A constructor may start tasks, as that of an actor does.
+#[test]
+fn tasks_that_a_constructor_starts_are_explored() {
+    let next = |it: &Actor, _: usize| {
+        let (reply, replied) = oneshot::channel();
+        it.0.send(reply).unwrap();
+        block_on(replied).unwrap()
+    };
+    check(1, || Actor::new(false), next, &["1"]);
+    // Without a reduction, two calls have too many executions.
+    let two = |stops: bool| {
+        let found = outcomes_of(&mut Dpor::new(Dependence::Histories), 2, move || Actor::new(stops), next);
+        Vec::from_iter(found)
+    };
+    assert_eq!(two(false), ["1 2", "2 1"]);
+    // It does not reply to the second message.
+    assert_eq!(two(true), ["- 1", "1 -"]);
+}
+
+/// Counts messages.
+struct Actor(mpsc::UnboundedSender<oneshot::Sender<i32>>);
+
+impl Actor {
+    fn new(stops: bool) -> Actor {
+        let (sender, mut receiver) = mpsc::unbounded_channel::<oneshot::Sender<i32>>();
+        drop(spawn(async move {
+            let (mut count, mut kept) = (0, Vec::new());
+            while let Some(reply) = receiver.recv().await {
+                count += 1;
+                if stops && count == 2 { kept.push(reply) } else { reply.send(count).unwrap() }
+            }
+        }));
+        Actor(sender)
+    }
+}
+
+/// The object is dropped in a task as well, where its destructor may wait for its tasks.
+#[test]
+fn an_object_may_wait_for_its_tasks_when_it_is_dropped() {
+    check(1, || Worker::new(true), |it: &Worker, _| i32::from(it.work.send(1).is_ok()), &["1"]);
+    let never = |it: &Worker, _: usize| i32::from(it.work.send(1).is_ok());
+    check(1, || Worker::new(false), never, &["1: the destructor waits forever"]);
+}
+
+/// A thread that takes messages until there are none.
+struct Worker {
+    work: threads::Sender<i32>,
+    /// Kept, so that the channel is never closed.
+    _other: Option<threads::Sender<i32>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Worker {
+    fn new(ends: bool) -> Worker {
+        let (work, receiver) = threads::channel();
+        let other = (!ends).then(|| work.clone());
+        let thread = thread::spawn(move || receiver.iter().for_each(drop));
+        Worker { work, _other: other, thread: Some(thread) }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // Closes the channel, unless there is another sender.
+        self.work = threads::channel().0;
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+#[test]
 fn an_aborted_task_ends_where_it_waits_or_does_not_begin() {
     // 1 if it began, 10 more if it ended by itself.
     let call = |it: &Arc<AtomicI32>, _: usize| {
@@ -80,6 +173,23 @@ fn an_aborted_task_ends_where_it_waits_or_does_not_begin() {
         it.load(SeqCst)
     };
     check(1, || Arc::new(AtomicI32::new(0)), call, &["0", "1", "11"]);
+}
+
+/// Also if the future is not awaited, but given to `block_on` as it is.
+#[test]
+fn the_steps_of_tasks_are_at_lines_of_the_user() {
+    let call = |(): &(), (): &()| block_on(spawn(async {})).unwrap();
+    let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
+    let mut program = Program::new(calls, || (), call, Limits::default());
+    program.keep(true, true);
+    explore(&mut program, &mut Exhaustive::default(), 1, |program, _, _| {
+        let moments = program.moments();
+        assert!(moments.iter().any(|it| it.step.task == TaskId(1)), "{moments:#?}");
+        for moment in moments {
+            assert!(moment.place.to_string().contains("tasks.rs"), "{moment:#?}");
+        }
+        ControlFlow::Break(())
+    });
 }
 
 #[test]
@@ -206,6 +316,33 @@ fn select_drops_the_other_futures() {
     check(1, || Semaphore::new(0), call, &["1"]);
 }
 
+/// A value in the expression of a future is dropped before a branch runs.
+#[test]
+fn select_drops_temporary_values_before_a_branch_runs() {
+    struct Held<'a>(&'a Cell<i32>);
+    impl<'a> Held<'a> {
+        fn new(count: &'a Cell<i32>) -> Held<'a> {
+            count.set(count.get() + 1);
+            Held(count)
+        }
+    }
+    impl Drop for Held<'_> {
+        fn drop(&mut self) {
+            self.0.set(self.0.get() - 1);
+        }
+    }
+    let call = |it: &Cell<i32>, _: usize| {
+        block_on(async {
+            select! {
+                biased;
+                seen = ready(Held::new(it).0.get()) => seen * 10 + it.get(),
+                () = pending() => 0,
+            }
+        })
+    };
+    check(1, || Cell::new(0), call, &["10"]);
+}
+
 #[test]
 fn a_cancelled_future_is_dropped_at_each_of_its_awaits() {
     let call = |it: &AtomicI32, _: usize| {
@@ -221,6 +358,30 @@ fn a_cancelled_future_is_dropped_at_each_of_its_awaits() {
         it.load(SeqCst)
     };
     check(1, || AtomicI32::new(0), call, &["1", "2", "3"]);
+}
+
+/// A future that may be cancelled need not be: if no task wakes it, it waits forever.
+#[test]
+fn a_future_that_is_not_cancelled_may_wait_forever() {
+    let call = |_: &(), _: usize| block_on(may_cancel(pending::<i32>())).unwrap_or(0);
+    check(1, || (), call, &["0", "-"]);
+}
+
+/// A future that is polled by one task and then by another was not cancelled by that.
+#[test]
+fn a_future_that_goes_to_another_task_is_not_cancelled() {
+    let call = |_: &(), _: usize| {
+        let (sender, receiver) = oneshot::channel();
+        let mut future = Box::pin(may_cancel(receiver));
+        assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        let task = spawn(async move { future.await.map(Result::unwrap) });
+        // If the future was cancelled, no task receives it.
+        let _sent = sender.send(3);
+        block_on(task).unwrap().unwrap_or(0)
+    };
+    // It waits in the other task only if it is polled there before the message is sent.
+    check(1, || (), call, &["0", "3"]);
+    assert_eq!(call(&(), 0), 3, "nothing is cancelled outside of an exploration");
 }
 
 /// What a cancelled future was given goes to the next one: permits, room, notifications.
@@ -250,7 +411,7 @@ fn primitives_are_cancellation_safe() {
             2
         }
     };
-    check(3, Notify::new, notified, &["0 1 2", "1 - 2"]);
+    check(3, Notify::new, notified, &["0 1 2", "1 - 2", "- 1 2"]);
     let make = || {
         let (sender, receiver) = mpsc::channel(1);
         sender.try_send(9).unwrap();
@@ -322,6 +483,26 @@ fn a_loop_of_timeouts_ends_with_what_it_waits_for() {
     };
     let found = outcomes(2, Notify::new, call);
     assert_eq!(found.into_iter().collect::<Vec<_>>(), ["0 1"]);
+}
+
+#[test]
+fn a_loop_of_cancellations_ends_with_what_it_waits_for() {
+    let wait = |it: &Notify| {
+        block_on(async {
+            while may_cancel(it.notified()).await.is_none() {}
+            1
+        })
+    };
+    let call = move |it: &Notify, task: usize| match task {
+        0 => {
+            it.notify_one();
+            0
+        }
+        _ => wait(it),
+    };
+    check(2, Notify::new, call, &["0 1"]);
+    // Nothing comes.
+    check(1, Notify::new, move |it, _| wait(it), &["-"]);
 }
 
 #[test]

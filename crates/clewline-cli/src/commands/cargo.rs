@@ -89,6 +89,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     if words.only_builds {
         return Ok(Status::Done);
     }
+    if !built.documented().is_empty() && words.filter.is_none() {
+        let names = built.documented().join(", ");
+        print_note(format!("doc tests of {names} are not run: `cargo test --doc` runs them, once each"));
+    }
     let ListedTests { tests, unlisted } = built.tests(words.filter.as_deref())?;
     // A filter selects tests by their names, and these have none.
     let unlisted = if words.filter.is_some() { Vec::new() } else { unlisted };

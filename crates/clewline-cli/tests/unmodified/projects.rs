@@ -148,6 +148,50 @@ fn cmake_builds_with_the_compiler_and_beside_it() {
     }
 }
 
+/// `find_package` finds the module, and a target in C++ needs a compiler of C++ that instruments.
+#[test]
+#[ignore = "long"]
+fn cmake_finds_the_package_and_tests_targets_in_cpp() {
+    if !has("cmake") || !has("c++") {
+        return;
+    }
+    let project = Project::new("cmake-cpp");
+    let module = project.expect("clewline", &["header", "--cmake"]);
+    fs::write(project.0.join("FindClewline.cmake"), module).unwrap();
+    fs::rename(project.0.join("ring_test.c"), project.0.join("ring_test.cc")).unwrap();
+    fs::rename(project.0.join("src/ring.c"), project.0.join("src/ring.cc")).unwrap();
+    let text = "cmake_minimum_required(VERSION 3.16)\nproject(ring CXX)\nenable_testing()\n\
+                list(APPEND CMAKE_MODULE_PATH ${CMAKE_SOURCE_DIR})\nfind_package(Clewline REQUIRED)\n\
+                add_executable(ring_test ring_test.cc src/ring.cc)\n\
+                target_include_directories(ring_test PRIVATE src)\n\
+                clewline_add_test(ring_test --seed 1 --samples 5 --memory-model sc)\n";
+    fs::write(project.0.join("CMakeLists.txt"), text).unwrap();
+    project.expect("cmake", &["-S", ".", "-B", "build", "-DCMAKE_CXX_COMPILER=clewline;cc;--compiler;c++"]);
+    project.expect("cmake", &["--build", "build"]);
+    let test = fs::read_to_string(project.0.join("build/CTestTestfile.cmake")).unwrap();
+    assert!(test.contains("\"run\"") && !test.contains("\"cc\""), "{test}");
+    let text = project.expect("ctest", &["--test-dir", "build", "--output-on-failure"]);
+    assert!(text.contains("100% tests passed, 0 tests failed out of 1"), "{text}");
+}
+
+#[test]
+fn flags_of_pkg_config_are_flags_of_the_compiler() {
+    if !has("pkg-config") || !has("cc") {
+        return;
+    }
+    let project = Project::new("pkg-config");
+    let package =
+        "sources=${pcfiledir}/src\nName: ring\nDescription: a ring\nVersion: 1\nCflags: -I${sources}\n";
+    fs::write(project.0.join("ring.pc"), package).unwrap();
+    let here = format!("PKG_CONFIG_PATH={}", project.0.display());
+    let flags = project.expect("env", &[&here, "pkg-config", "--cflags", "ring"]);
+    assert!(flags.contains("-I"), "{flags}");
+    let explored = ["ring_test.c", "src/ring.c", "--seed", "1", "--samples", "2", "--memory-model", "sc"];
+    let flags: Vec<&str> = ["cc"].into_iter().chain(flags.split_whitespace()).chain(explored).collect();
+    let text = project.expect("clewline", &flags);
+    assert!(text.starts_with("holds"), "{text}");
+}
+
 #[test]
 #[ignore = "long"]
 fn meson_builds_with_the_compiler() {

@@ -59,7 +59,9 @@ fn what_gives_up_too_late_is_unknown_with_the_place_and_what_helps() {
 fn a_wait_for_what_never_happens_is_a_livelock() {
     for level in levels() {
         let Some(program) = at(level) else { return };
-        for kind in ["missed", "missed-yields", "missed-sleeps", "missed-locked"] {
+        for kind in
+            ["missed", "missed-yields", "missed-sleeps", "missed-polls", "missed-selects", "missed-locked"]
+        {
             let found = program.explore_main_with(&[kind], &[]);
             assert_eq!(found.code, Some(1), "{kind} {level}: {}{}", found.out, found.err);
             let text = found.text();

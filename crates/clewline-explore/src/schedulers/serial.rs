@@ -74,8 +74,8 @@ impl FastPath for Serial {
     }
 
     // What an operation does if nothing interrupts it is what it should do.
-    fn interrupts(&self) -> bool {
-        false
+    fn choose_interruption(&mut self, _n: u32) -> u32 {
+        0
     }
 
     fn refuses(&mut self, step: &Step) -> bool {

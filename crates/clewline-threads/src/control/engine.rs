@@ -4,6 +4,7 @@ use std::{
     any::Any,
     panic::{self, AssertUnwindSafe},
     ptr::{self, NonNull},
+    sync::atomic::Ordering,
 };
 
 use clewline_explore::{
@@ -54,6 +55,8 @@ pub(crate) use values::Destroyed;
 
 // A task that timed out this often in one operation lets other tasks run first from then on.
 const TIMEOUTS_BEFORE_YIELD: u32 = 3;
+// How many times one operation, or a task that was started, is interrupted although it could go on.
+const INTERRUPTIONS_MAX: u32 = 3;
 
 impl Task {
     /// A task that has done nothing yet.
@@ -69,6 +72,7 @@ impl Task {
             operation: u32::MAX,
             yields: false,
             timeouts: 0,
+            interruptions: 0,
             is_idle: false,
             spins: None,
             rounds: SpinDetector::default(),
@@ -104,12 +108,14 @@ impl Task {
             operation,
             yields,
             timeouts: late,
+            interruptions,
             is_idle,
             ..
         } = self;
         (*pending, *place) = (Step::new(id, Access::Local, SharedId::NONE), Place::caller());
         (*need, *until, *is_woken) = (Need::Nothing, Until::Met, false);
         (*calls, *operation, *yields, *late, *is_idle) = (false, u32::MAX, false, 0, false);
+        *interruptions = 0;
         let Task { spins: _, rounds: _, after, seat, is_panicking, has_panicked, spurious, .. } = self;
         (*after, *seat, *spurious) = (TaskSet::EMPTY, Seat::NONE, 0);
         (*is_panicking, *has_panicked) = (false, false);
@@ -156,6 +162,7 @@ impl Engine {
             enabled_index: [0; TaskId::MAX],
             times: Vec::new(),
             panic: None,
+            unjoined: Vec::new(),
             has_release_points: false,
             schedule: Vec::new(),
             keeps_schedule: false,
@@ -294,6 +301,7 @@ impl Engine {
         (self.next, self.step, self.steps, self.fast_path_until_step) = (Next::Start, None, 0, 0);
         (self.started, self.ended, self.waiting) = (TaskSet::EMPTY, TaskSet::EMPTY, TaskSet::EMPTY);
         (self.is_free, self.is_stopped, self.ending, self.panic) = (false, false, None, None);
+        self.unjoined.clear();
         (self.limit, self.execution, self.is_ending) = (None, unwind::next_execution(), false);
         (self.spinning, self.idle_rounds, self.held_back) = (TaskSet::EMPTY, 0, TaskSet::EMPTY);
         self.objects.clear();
@@ -473,7 +481,18 @@ impl Engine {
     }
 
     fn panicked(&mut self, payload: &(dyn Any + Send)) {
-        self.panic = Some((self.current, panics::caught(payload)));
+        self.failed((self.current, panics::caught(payload)));
+    }
+
+    /// A panic that is in the outcome, if one of a task has not been joined in the end.
+    pub(super) fn unjoined_panic(&mut self) -> Option<Ending> {
+        let at = self.unjoined.iter().position(|it| it.1.load(Ordering::Relaxed))?;
+        self.panic = Some(self.unjoined.swap_remove(at).0);
+        Some(Ending::Panicked)
+    }
+
+    fn failed(&mut self, panic: (TaskId, Panic)) {
+        self.panic = Some(panic);
         self.end_with(if self.is_free { Ending::Redundant } else { Ending::Panicked });
         // No other task moves after this step, so its order relative to every step matters.
         if let Some(step) = &mut self.step {
@@ -654,10 +673,27 @@ impl Engine {
     }
 
     fn value(&mut self, n: u32) -> u32 {
+        self.drawn(|it| it.choose_value(n))
+    }
+
+    fn interruption(&mut self, n: u32) -> u32 {
+        let task = &self.tasks[self.current.index()];
+        if task.interruptions == INTERRUPTIONS_MAX {
+            // A loop that begins anew when it is interrupted could be interrupted forever.
+            self.possible_counter_loop.get_or_insert(task.place);
+            return 0;
+        }
+        let value = self.drawn(|it| it.choose_interruption(n));
+        self.tasks[self.current.index()].interruptions += u32::from(value != 0);
+        value
+    }
+
+    /// The value that the scheduler draws.
+    fn drawn(&mut self, draw: impl FnOnce(&mut dyn FastPath) -> u32) -> u32 {
         self.give_up_replica();
         let value = match self.scheduler {
             // SAFETY: `run` is on the stack, and its scheduler is borrowed.
-            Some(scheduler) if !self.is_free => unsafe { (*scheduler.as_ptr()).choose_value(n) },
+            Some(scheduler) if !self.is_free => draw(unsafe { &mut *scheduler.as_ptr() }),
             _ => 0,
         };
         self.schedule.push(Pick::Value(value));

@@ -45,7 +45,7 @@ mod stacks;
 mod tests;
 mod view;
 
-pub(crate) use construction::is_constructing;
+pub(crate) use construction::{is_constructing, require_task};
 pub(crate) use engine::{
     Attempt, Destroyed, control, ending_control, give_way, here, is_abandoned, is_controlled, is_ending,
     wait_until_unwound, with_local,

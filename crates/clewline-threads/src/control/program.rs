@@ -5,17 +5,18 @@ use std::{
     fmt,
     panic::{self, AssertUnwindSafe},
     rc::Rc,
+    thread,
 };
 
 use clewline_core::ResultId;
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
-    construction::construct,
+    construction::{construct, destroy, needs_task},
     engine::{Engine, Foreign, Limit, Limits, Moment, Pending, Points, Unended, control},
     leaks::{self, Leak},
     memory::Memory,
-    panics::Panic,
+    panics::{FailureKind, Panic},
     place::Place,
     races::Race,
     view::HappensBefore,
@@ -160,6 +161,18 @@ struct Typed<T, C, R> {
     results: RefCell<Vec<Option<R>>>,
 }
 
+/// The constructor of a subject with erased types.
+trait Constructor {
+    fn construct(self: Rc<Self>) -> Rc<dyn Callable>;
+}
+
+impl<T: 'static, C: 'static, R: 'static> Constructor for Typed<T, C, R> {
+    fn construct(self: Rc<Self>) -> Rc<dyn Callable> {
+        let subject = (self.make)();
+        Rc::new(TypedSubject { subject, typed: self })
+    }
+}
+
 /// A subject and its calls with erased types, so that the code that runs them compiles once.
 trait Callable {
     /// Makes call `at` of `part`, which is that operation, and stores its result.
@@ -181,6 +194,34 @@ impl<T, C, R> Callable for TypedSubject<T, C, R> {
     }
 }
 
+/// The subject of an execution, as its tasks have it.
+#[derive(Clone)]
+enum Subject {
+    /// It was constructed before the tasks began.
+    Constructed(Rc<dyn Callable>),
+    /// A task constructs it before the other tasks begin, and another drops it after they have
+    /// ended.
+    OfTask(Rc<RefCell<Option<Rc<dyn Callable>>>>),
+}
+
+impl Subject {
+    fn get(&self) -> Rc<dyn Callable> {
+        match self {
+            Subject::Constructed(subject) => Rc::clone(subject),
+            Subject::OfTask(subject) => {
+                Rc::clone(subject.borrow().as_ref().expect("constructed before it is used"))
+            }
+        }
+    }
+}
+
+/// The tasks that construct and drop the subject.
+#[derive(Clone, Copy)]
+struct SubjectTasks {
+    constructor: TaskId,
+    destructor: TaskId,
+}
+
 /// The part of a program that does not depend on its types.
 struct Execution {
     // The number of calls in each part.
@@ -189,6 +230,8 @@ struct Execution {
     pending: Vec<Pending>,
     is_stuck: bool,
     leaks: Vec<Leak>,
+    /// The constructor starts threads, so it runs in a task.
+    constructs_in_task: bool,
 }
 
 impl<T, C, R> fmt::Debug for Program<T, C, R> {
@@ -335,20 +378,23 @@ impl Part {
 
 impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
-        let typed = &self.typed;
-        typed.results.borrow_mut().fill(None);
-        let make = || -> Rc<dyn Callable> {
-            let subject = (typed.make)();
-            Rc::new(TypedSubject { subject, typed: Rc::clone(typed) })
-        };
-        self.execution.run(&make, scheduler)
+        self.typed.results.borrow_mut().fill(None);
+        let constructor: Rc<dyn Constructor> = Rc::<Typed<T, C, R>>::clone(&self.typed);
+        self.execution.run(&constructor, scheduler)
     }
 }
 
 impl Execution {
     fn new(shape: Calls<()>, limits: Limits) -> Execution {
         let engine = Engine::new(limits);
-        Execution { shape, engine, pending: Vec::new(), is_stuck: false, leaks: Vec::new() }
+        Execution {
+            shape,
+            engine,
+            pending: Vec::new(),
+            is_stuck: false,
+            leaks: Vec::new(),
+            constructs_in_task: false,
+        }
     }
 
     /// The step of an operation's invocation, and that of its return if it returned.
@@ -360,10 +406,66 @@ impl Execution {
         ((times.call != 0).then_some(times.call).or(late), times.ret)
     }
 
+    /// Constructs the subject, unless a task has to.
+    fn subject(&mut self, constructor: &Rc<dyn Constructor>) -> thread::Result<Subject> {
+        if !self.constructs_in_task {
+            let make = || construct(|| Rc::clone(constructor).construct());
+            match panic::catch_unwind(AssertUnwindSafe(make)) {
+                Ok(subject) => return Ok(Subject::Constructed(subject)),
+                Err(payload) if needs_task(&*payload) => self.constructs_in_task = true,
+                Err(payload) => return Err(payload),
+            }
+        }
+        Ok(Subject::OfTask(Rc::default()))
+    }
+
+    /// Adds all tasks.
+    fn add_all(&mut self, subject: &Subject, constructor: &Rc<dyn Constructor>) -> Option<SubjectTasks> {
+        // Columns come first, so that the first column is the first task; then the tasks of the
+        // initial and the last calls, if there are such calls.
+        let columns = self.shape.columns.len();
+        let (has_initial, has_last) = (!self.shape.initial.is_empty(), !self.shape.last.is_empty());
+        let [initial, n] = [columns, columns + usize::from(has_initial) + usize::from(has_last)];
+        let id = |at: usize| TaskId(at as u8);
+        let slot = match subject {
+            Subject::Constructed(_) => None,
+            Subject::OfTask(slot) => Some(slot),
+        };
+        let constructed = if slot.is_some() { TaskSet::only(id(n)) } else { TaskSet::EMPTY };
+        let before = if has_initial { TaskSet::only(id(initial)) } else { constructed };
+        let mut first = self.shape.initial.len();
+        for column in 0..columns {
+            self.add(subject, Part::Column(column), first, before);
+            first += self.shape.columns[column].len();
+        }
+        if has_initial {
+            self.add(subject, Part::Initial, 0, constructed);
+        }
+        if has_last {
+            self.add(subject, Part::Last, first, TaskSet::all(columns).union(before));
+        }
+        let slot = slot?;
+        let (made, maker) = (Rc::clone(slot), Rc::clone(constructor));
+        let make = move || {
+            let subject = maker.construct();
+            *made.borrow_mut() = Some(subject);
+        };
+        let dropped = Rc::clone(slot);
+        let destroy = move || {
+            let subject = dropped.borrow_mut().take();
+            drop(subject);
+        };
+        Some(SubjectTasks {
+            constructor: self.engine.add(make, TaskSet::EMPTY),
+            destructor: self.engine.add(destroy, TaskSet::all(n + 1)),
+        })
+    }
+
     /// Adds the task that makes the calls of `part`, the first of which is operation `first`.
-    fn add(&mut self, subject: &Rc<dyn Callable>, part: Part, first: usize, after: TaskSet) -> TaskId {
-        let (subject, len) = (Rc::clone(subject), part.of(&self.shape).len());
+    fn add(&mut self, subject: &Subject, part: Part, first: usize, after: TaskSet) {
+        let (subject, len) = (subject.clone(), part.of(&self.shape).len());
         let body = move || {
+            let subject = subject.get();
             for at in 0..len {
                 let operation = first + at;
                 if let Some(control) = control() {
@@ -372,63 +474,67 @@ impl Execution {
                 subject.call(part, at, operation);
             }
         };
-        self.engine.add(body, after)
+        self.engine.add(body, after);
     }
 
-    fn run(&mut self, make: &dyn Fn() -> Rc<dyn Callable>, scheduler: &mut dyn Scheduler) -> Ending {
+    fn run(&mut self, constructor: &Rc<dyn Constructor>, scheduler: &mut dyn Scheduler) -> Ending {
         self.engine.prepare(self.shape.len());
         let foreign = self.engine.foreign();
         let is_shown = self.engine.is_shown();
         foreign.iter().for_each(|it| it.begin(is_shown));
         let watch = leaks::LeakDetector::begin();
-        let subject = match panic::catch_unwind(AssertUnwindSafe(|| construct(make))) {
+        let subject = match self.subject(constructor) {
             Ok(subject) => subject,
             Err(payload) => {
                 drop(watch);
                 return self.engine.panicked_outside(&*payload);
             }
         };
-        let mut first = 0;
-        // Columns come first, so that the first column is the first task.
-        let columns = self.shape.columns.len();
-        let has_initial = !self.shape.initial.is_empty();
-        let opener = TaskId(columns as u8);
-        let after_initial = if has_initial { TaskSet::only(opener) } else { TaskSet::EMPTY };
-        first += self.shape.initial.len();
-        let mut all = after_initial;
-        for column in 0..columns {
-            all.insert(self.add(&subject, Part::Column(column), first, after_initial));
-            first += self.shape.columns[column].len();
-        }
-        if has_initial {
-            self.add(&subject, Part::Initial, 0, TaskSet::EMPTY);
-        }
-        if !self.shape.last.is_empty() {
-            self.add(&subject, Part::Last, first, all);
-        }
+        let tasks = self.add_all(&subject, constructor);
         let ending = self.engine.run(scheduler);
-        if foreign.is_some() {
-            reclaim(&subject);
+        if foreign.is_some()
+            && let Subject::Constructed(subject) = &subject
+        {
+            reclaim(subject);
         }
         self.is_stuck = ending == Ending::Stuck;
         let is_asked = self.is_stuck || matches!(ending, Ending::Diverged(_));
         self.pending = if is_asked { self.engine.pending() } else { Vec::new() };
-        let dropped = panic::catch_unwind(AssertUnwindSafe(|| construct(|| drop(subject))));
+        let dropped = panic::catch_unwind(AssertUnwindSafe(|| destroy(subject)));
         self.leaks = watch.end();
         let ending = match (dropped, ending) {
+            // In a task, it is dropped only if all calls have returned. Its threads are gone here.
+            (_, Ending::Stuck) if tasks.is_some() => self.stuck_subject(tasks).unwrap_or(Ending::Stuck),
+            (_, ending) if tasks.is_some() => ending,
             (Err(payload), Ending::Full | Ending::Stuck | Ending::Cut) => {
                 self.engine.panicked_outside(&*payload)
             }
             (_, ending) => ending,
         };
-        let ending = match foreign.and_then(|it| it.end(&ending)) {
-            Some(panic) => self.engine.failed_outside(panic),
-            None => ending,
+        let ending = match (foreign.and_then(|it| it.end(&ending)), ending) {
+            (Some(panic), _) => self.engine.failed_outside(panic),
+            (None, ending @ (Ending::Full | Ending::Stuck | Ending::Cut)) => {
+                self.engine.unjoined_panic().unwrap_or(ending)
+            }
+            (None, ending) => ending,
         };
         if ending != Ending::Full {
             self.leaks.clear();
         }
         ending
+    }
+
+    /// The failure, if the subject is never constructed or dropped: no call shows that.
+    fn stuck_subject(&mut self, tasks: Option<SubjectTasks>) -> Option<Ending> {
+        let SubjectTasks { constructor, destructor } = tasks?;
+        let (pending, message) = self.pending.iter().find_map(|it| match it.task {
+            task if task == constructor => Some((it, "the constructor waits forever")),
+            task if task == destructor => Some((it, "the destructor waits forever")),
+            _ => None,
+        })?;
+        let place = Some(pending.place.to_string());
+        let (kind, message, step) = (FailureKind::Failure, message.to_owned(), None);
+        Some(self.engine.failed_outside(Panic { kind, message, place, step }))
     }
 }
 

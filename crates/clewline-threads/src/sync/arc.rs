@@ -145,6 +145,13 @@ impl<T> Arc<T> {
 }
 
 impl<T: ?Sized> Arc<T> {
+    /// Another owner, added in the step that the task makes: no point.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn clone_in_step(this: &Self) -> Self {
+        Arc(sync::Arc::clone(&this.0))
+    }
+
     fn into_std(self) -> sync::Arc<T> {
         let this = ManuallyDrop::new(self);
         // SAFETY: the field is taken out of something that is not dropped.

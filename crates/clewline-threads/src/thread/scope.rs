@@ -64,11 +64,11 @@ where
         // they borrow.
         let tasks = scope.close();
         tasks.iter().for_each(|it| wait_until_unwound(it.0));
+        // The scope answers for the panics of its tasks, and reports them once.
+        let panicked = tasks.iter().filter(|it| it.1.swap(false, Ordering::Relaxed)).count();
         match (result, waited) {
             (Err(payload), _) | (_, Err(payload)) => panic::resume_unwind(payload),
-            (Ok(_), Ok(())) if tasks.iter().any(|it| it.1.load(Ordering::Relaxed)) => {
-                panic!("a scoped thread panicked")
-            }
+            (Ok(_), Ok(())) if panicked != 0 => panic!("a scoped thread panicked"),
             (Ok(result), Ok(())) => result,
         }
     })

@@ -1,7 +1,6 @@
 //! Starting threads, and waiting for them.
 
 use std::{
-    any::Any,
     fmt, io,
     panic::{self, AssertUnwindSafe},
     sync::{
@@ -15,7 +14,7 @@ use clewline_explore::Access;
 
 use super::park::{TaskData, Thread};
 use crate::{
-    control::{Attempt, Control, control, here, is_abandoned, wait_until_unwound},
+    control::{Attempt, Control, control, here, is_abandoned, is_ending, require_task, wait_until_unwound},
     sync::Identity,
 };
 
@@ -61,6 +60,7 @@ impl Builder {
                 Ok(JoinHandle(Some(Kind::Task(joint))))
             }
             None => {
+                require_task();
                 let handle = self.threads().spawn(f)?;
                 let thread = Thread::of_std(handle.thread().clone());
                 Ok(JoinHandle(Some(Kind::Thread(handle, thread))))
@@ -96,7 +96,8 @@ where
     Builder::new().spawn(f).expect("failed to spawn thread")
 }
 
-/// See `std`. If a task panics and can no longer be joined, its execution ends.
+/// See `std`. If a task panics and can no longer be joined, its execution ends; if its handle is
+/// kept and not joined, the execution fails in the end.
 pub struct JoinHandle<T>(Option<Kind<T>>);
 
 enum Kind<T> {
@@ -201,8 +202,11 @@ impl<T> JoinPacket<T> {
         }
         if let Err(payload) = &result {
             self.has_panicked.store(true, Ordering::Relaxed);
+            if let Some(control) = here() {
+                control.note_panic(&**payload, &self.has_panicked);
+            }
             if !self.is_awaited.load(Ordering::Relaxed) {
-                report(&**payload);
+                self.report();
             }
         }
         *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -215,11 +219,16 @@ impl<T> JoinPacket<T> {
     fn take(&self) -> Option<Result<T>> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
-}
 
-fn report(payload: &(dyn Any + Send)) {
-    if let Some(control) = here() {
-        control.panicked(payload);
+    /// No task will join the one that has panicked: the execution fails.
+    fn report(&self) {
+        match here() {
+            Some(control) => control.report_panic(&self.has_panicked),
+            // The handle of a blocked task, which might have joined it.
+            None if is_ending() => self.has_panicked.store(false, Ordering::Relaxed),
+            // Dropped with the subject: it is reported when the subject was dropped.
+            None => (),
+        }
     }
 }
 
@@ -273,10 +282,8 @@ impl<T> TaskJoinHandle<T> {
     /// The task will not be joined.
     fn detach(&self) {
         self.packet.is_awaited.store(false, Ordering::Relaxed);
-        if self.packet.is_finished.load(Ordering::Relaxed)
-            && let Some(Err(payload)) = self.packet.take()
-        {
-            report(&*payload);
+        if self.packet.is_finished.load(Ordering::Relaxed) && matches!(self.packet.take(), Some(Err(_))) {
+            self.packet.report();
         }
     }
 }

@@ -143,6 +143,16 @@ fn a_scope_panics_if_a_task_panicked_and_was_not_joined() {
 }
 
 #[test]
+fn the_panic_of_a_task_whose_handle_is_kept_is_not_lost() {
+    type Kept = std::sync::Mutex<Vec<JoinHandle<()>>>;
+    let call = |it: &Kept, _: usize| {
+        it.lock().unwrap().push(spawn(|| panic!("not joined")));
+        0
+    };
+    check(1, Kept::default, call, &["0: not joined"]);
+}
+
+#[test]
 fn borrowed_values_outlive_the_tasks_of_a_stuck_scope() {
     struct Writes<'a>(&'a Mutex<Vec<Counted>>);
     impl Drop for Writes<'_> {

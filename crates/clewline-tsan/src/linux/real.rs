@@ -95,6 +95,9 @@ real! {
     fn sleep(time: c_uint) -> c_uint;
     fn nanosleep(time: Time, left: Object) -> c_int;
     fn clock_nanosleep(clock: c_int, flags: c_int, time: Time, left: Object) -> c_int;
+    fn poll(files: *mut libc::pollfd, n: libc::nfds_t, timeout_ms: c_int) -> c_int;
+    fn ppoll(files: *mut libc::pollfd, n: libc::nfds_t, time: Time, mask: *const libc::sigset_t) -> c_int;
+    fn select(n: c_int, read: *mut libc::fd_set, write: *mut libc::fd_set, except: *mut libc::fd_set, time: *mut libc::timeval) -> c_int;
     fn clock_gettime(clock: c_int, time: *mut libc::timespec) -> c_int;
     fn gettimeofday(time: *mut libc::timeval, zone: Object) -> c_int;
     fn time(time: *mut libc::time_t) -> libc::time_t;

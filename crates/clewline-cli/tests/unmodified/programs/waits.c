@@ -1,9 +1,11 @@
 // Loops that end by themselves, and loops that never end.
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -150,6 +152,10 @@ static void *waits(void *unused) {
             sched_yield();
         else if (is("missed-sleeps"))
             usleep(10);
+        else if (is("missed-polls"))
+            poll(NULL, 0, 1000);
+        else if (is("missed-selects"))
+            select(0, NULL, NULL, NULL, &(struct timeval){.tv_sec = 1});
     }
     return NULL;
 }

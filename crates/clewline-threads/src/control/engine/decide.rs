@@ -210,7 +210,7 @@ impl Engine {
 
     pub(super) fn scheduler(&mut self) -> &mut dyn FastPath {
         let scheduler = self.scheduler.expect("tasks run inside `run`");
-        // SAFETY: as in `value`.
+        // SAFETY: as in `drawn`.
         unsafe { &mut *scheduler.as_ptr() }
     }
 
@@ -239,7 +239,7 @@ impl Engine {
             self.blocked.push(self.tasks[task.index()].pending);
         }
         let point = Point { enabled: &self.enabled, running, waiting: &self.blocked };
-        // SAFETY: as in `value`.
+        // SAFETY: as in `drawn`.
         let choice = unsafe { (*scheduler.as_ptr()).choose(&point) };
         match choice {
             Choice::Step(index) => {
@@ -280,7 +280,7 @@ impl Engine {
             None => None,
         };
         let scheduler = self.scheduler.expect("tasks run inside `run`");
-        // SAFETY: as in `value`.
+        // SAFETY: as in `drawn`.
         unsafe { (*scheduler.as_ptr()).replay_choice(movable, arrived) }
     }
 

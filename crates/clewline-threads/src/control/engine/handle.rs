@@ -277,7 +277,7 @@ impl Control {
     pub(in crate::control) fn call(self, operation: u32) {
         let engine = self.engine();
         let task = &mut engine.tasks[engine.current.index()];
-        (task.calls, task.operation, task.timeouts) = (true, operation, 0);
+        (task.calls, task.operation, task.timeouts, task.interruptions) = (true, operation, 0, 0);
         task.rounds.clear();
         if task.spins.take().is_some() {
             engine.spinning.remove(engine.current);

@@ -5,6 +5,7 @@ use std::{
     cell::Cell,
     ops::Range,
     ptr::{self, NonNull},
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use clewline_explore::{Ending, FastPath, Pick, SharedId, Step, TaskId, TaskSet};
@@ -45,6 +46,8 @@ pub(super) struct Task {
     pub(super) yields: bool,
     /// How many times it timed out in this operation.
     pub(super) timeouts: u32,
+    /// How many times it was interrupted in this operation although it could go on.
+    pub(super) interruptions: u32,
     /// Its last hint was not followed by an access.
     pub(super) is_idle: bool,
     /// The objects read by its waiting loop, if it waits for one of them to change.
@@ -61,7 +64,7 @@ pub(super) struct Task {
     pub(super) spurious: u32,
     pub(super) locals: Locals,
     /// The data that the primitives attach to it.
-    pub(super) task_data: Option<std::sync::Arc<dyn Any + Send + Sync>>,
+    pub(super) task_data: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// When an operation was called and when it returned, in steps.
@@ -128,6 +131,8 @@ pub(crate) struct Engine {
     pub(super) enabled_index: [u8; TaskId::MAX],
     pub(super) times: Vec<Times>,
     pub(super) panic: Option<(TaskId, Panic)>,
+    /// Panics of tasks that were started by others, and whether each has not been joined.
+    pub(super) unjoined: Vec<((TaskId, Panic), Arc<AtomicBool>)>,
     /// Releasing a lock is a point: a task tries locks without waiting.
     pub(super) has_release_points: bool,
     pub(super) schedule: Vec<Pick>,

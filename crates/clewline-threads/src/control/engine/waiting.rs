@@ -1,11 +1,14 @@
 //! The interface of the primitives for waiting, besides the accesses themselves.
 
-use std::{any::Any, sync::Arc};
+use std::{
+    any::Any,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use clewline_explore::{Access, SharedId, TaskId, TaskSet};
 
 use super::{state::Control, types::Attempt};
-use crate::control::place::Place;
+use crate::control::{panics, place::Place};
 
 impl Control {
     /// The number of the execution, unique in this process.
@@ -13,9 +16,9 @@ impl Control {
         self.engine().execution
     }
 
-    /// Whether a task that could go on may time out instead, or be cancelled.
-    pub(crate) fn has_interruptions(self) -> bool {
-        self.engine().scheduler().interrupts()
+    /// Which interruption comes to a task that could go on: a number below `n`, 0 for none.
+    pub(crate) fn interruption(self, n: u32) -> u32 {
+        self.engine().interruption(n)
     }
 
     /// The place of the last point at which this task arrived.
@@ -148,8 +151,19 @@ impl Control {
         engine.tasks[engine.current.index()].has_panicked = true;
     }
 
-    /// A task has panicked and no task can join it: the execution ends.
-    pub(crate) fn panicked(self, payload: &(dyn Any + Send)) {
-        self.engine().panicked(payload);
+    /// This task has panicked, and has not been joined as long as `is_unjoined`.
+    pub(crate) fn note_panic(self, payload: &(dyn Any + Send), is_unjoined: &Arc<AtomicBool>) {
+        let engine = self.engine();
+        let panic = (engine.current, panics::caught(payload));
+        engine.unjoined.push((panic, Arc::clone(is_unjoined)));
+    }
+
+    /// No task can join the one whose panic was [noted](Self::note_panic): the execution ends.
+    pub(crate) fn report_panic(self, is_unjoined: &Arc<AtomicBool>) {
+        let engine = self.engine();
+        if let Some(at) = engine.unjoined.iter().position(|it| Arc::ptr_eq(&it.1, is_unjoined)) {
+            let (panic, _) = engine.unjoined.remove(at);
+            engine.failed(panic);
+        }
     }
 }

@@ -346,6 +346,79 @@ fn a_release_happens_before_the_wakeup() {
 }
 
 #[test]
+fn a_channel_with_one_place_is_a_lock() {
+    check(
+        &[|it| {
+            let (take, free) = mpsc::sync_channel::<()>(1);
+            // Only the task that has taken the place locks it.
+            let free = std::sync::Mutex::new(free);
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        take.send(()).unwrap();
+                        it.write();
+                        free.try_lock().unwrap().recv().unwrap();
+                    });
+                }
+            });
+        }],
+        false,
+    );
+    // Without a bound it is none.
+    check(
+        &[|it| {
+            let (take, _free) = mpsc::channel::<()>();
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        take.send(()).unwrap();
+                        it.write();
+                    });
+                }
+            });
+        }],
+        true,
+    );
+}
+
+#[test]
+fn what_precedes_the_end_of_a_channel_is_known_where_the_end_is_seen() {
+    // Of two senders, either may be the last that is dropped.
+    check(
+        &[|it| {
+            let (one, end) = mpsc::channel::<()>();
+            let other = one.clone();
+            thread::scope(|scope| {
+                scope.spawn(move || {
+                    it.write();
+                    drop(one);
+                });
+                scope.spawn(move || drop(other));
+                assert!(end.recv().is_err());
+                it.write();
+            });
+        }],
+        false,
+    );
+    // The receiver is dropped.
+    check(
+        &[|it| {
+            let (send, end) = mpsc::channel::<()>();
+            thread::scope(|scope| {
+                scope.spawn(move || {
+                    it.write();
+                    drop(end);
+                });
+                if send.send(()).is_err() {
+                    it.write();
+                }
+            });
+        }],
+        false,
+    );
+}
+
+#[test]
 fn a_race_has_the_tasks_accesses_and_places() {
     let bodies: &[Body] = &[|it| it.write(), |it| assert!(it.read() < 2)];
     let line = line!() - 1;

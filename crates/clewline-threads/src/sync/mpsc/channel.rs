@@ -7,7 +7,7 @@
 
 use std::{
     collections::VecDeque,
-    fmt,
+    fmt, ptr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -128,9 +128,18 @@ impl<T> Channel<T> {
         self.push(control, value)
     }
 
+    /// What tasks did before they changed the channel happens before what this one does next.
+    fn learn(&self, control: Option<Control>) {
+        if let Some(control) = control {
+            control.acquire_at(ptr::from_ref(&self.id).addr());
+        }
+    }
+
     fn push(&self, control: Option<Control>, value: T) -> Result<(), TrySendError<T>> {
         let mut state = self.state();
         if !state.has_receiver {
+            drop(state);
+            self.learn(control);
             return Err(TrySendError::Disconnected(value));
         }
         // With capacity 0, one message at a time goes to a receiver that waits for it.
@@ -140,6 +149,10 @@ impl<T> Channel<T> {
         }
         state.messages.push_back(Message { value, from: None });
         drop(state);
+        if self.bound.is_some() {
+            // The message that was received before there was room.
+            self.learn(control);
+        }
         self.changed(control);
         Ok(())
     }
@@ -153,6 +166,8 @@ impl<T> Channel<T> {
         let me = control.me();
         let mut state = self.state();
         if !state.has_receiver {
+            drop(state);
+            self.learn(Some(control));
             return Err(SendError(value));
         }
         state.messages.push_back(Message { value, from: Some(me) });
@@ -218,19 +233,32 @@ impl<T> Channel<T> {
         self.state().senders += 1;
     }
 
-    /// Dropping the last sender closes the channel.
+    /// Dropping the last sender closes the channel. That of another one is no point under
+    /// sequential consistency, since only the number 0 is observed: if two tasks drop senders, the
+    /// last closes the channel when both have come so far, and no task can tell which it was.
     #[track_caller]
     pub(super) fn drop_sender(&self) {
-        let mut state = self.state();
-        state.senders -= 1;
-        if state.senders != 0 {
-            return;
-        }
-        drop(state);
         let control = here();
-        if let Some(control) = control {
+        let is_weak = control.is_some_and(|it| it.is_weak() && !it.is_sequential());
+        if let Some(control) = control.filter(|_| is_weak) {
+            // The stores before it leave the store buffer.
             self.attempt(control, Attempt::new(Access::Send));
         }
+        let mut state = self.state();
+        state.senders -= 1;
+        let is_last = state.senders == 0;
+        drop(state);
+        if !is_last {
+            if let Some(control) = control {
+                // What the task did happens before the channel is closed.
+                control.release_at(ptr::from_ref(&self.id).addr());
+            }
+            return;
+        }
+        if let Some(control) = control.filter(|_| !is_weak) {
+            self.attempt(control, Attempt::new(Access::Send));
+        }
+        self.learn(control);
         self.state().is_closed = true;
         self.changed(control);
     }

@@ -1,8 +1,11 @@
 use std::{sync::Mutex as StdMutex, time::Duration};
 
+use clewline_explore::schedulers::{causality::Dependence, dpor::Dpor, exhaustive::Exhaustive};
+
 use super::*;
 use crate::{
-    explored::{Counted, Number, check, check_with_threads},
+    control::Limits,
+    explored::{Counted, Number, check, check_with_threads, outcomes},
     sync::Mutex,
     thread,
 };
@@ -225,4 +228,27 @@ fn a_channel_of_threads_can_be_used_by_tasks() {
         _ => it.sender(0).send(5).map_or(-1, |()| 0),
     };
     check(2, make, call, &["5 0"]);
+}
+
+/// That a sender is dropped is no point unless it is the last: a reduction loses nothing by that.
+#[test]
+fn which_sender_is_dropped_last_makes_no_difference() {
+    let make = || (Ends::new(2, channel()), [Number::new(0), Number::new(0)]);
+    let call = |it: &(Any, [Number; 2]), task: usize| match task {
+        0 => {
+            let is_closed = it.0.receiver().recv().is_err();
+            100 * i32::from(is_closed) + 10 * it.1[0].load() + it.1[1].load()
+        }
+        _ => {
+            let sender = it.0.sender(task - 1);
+            it.1[task - 1].store(1);
+            drop(sender);
+            it.1[task - 1].store(2);
+            0
+        }
+    };
+    let all = outcomes(&mut Exhaustive::default(), Limits::default(), 3, make, call);
+    let reduced = outcomes(&mut Dpor::new(Dependence::Histories), Limits::default(), 3, make, call);
+    assert_eq!(all, reduced);
+    assert_eq!(all.len(), 4, "{all:?}");
 }

@@ -127,6 +127,89 @@ extern "C" fn clock_nanosleep_at(
     unsafe { real::clock_nanosleep(clock, flags, time, left) }
 }
 
+/// What `look` finds, without waiting: now, or when the time has passed in which other tasks run.
+fn poll_for(time_ns: u64, pc: usize, look: impl Fn() -> c_int) -> c_int {
+    let found = look();
+    if found != 0 || time_ns == 0 {
+        return found;
+    }
+    sleep_or_yield(time_ns, pc);
+    look()
+}
+
+extern "C" fn poll_at(files: *mut libc::pollfd, n: libc::nfds_t, timeout_ms: c_int, pc: usize) -> c_int {
+    // SAFETY: as above.
+    let poll = |timeout_ms: c_int| unsafe { real::poll(files, n, timeout_ms) };
+    match u64::try_from(timeout_ms) {
+        Ok(time) if current_task::control().is_some() => poll_for(time * 1_000_000, pc, || poll(0)),
+        // It waits for as long as it takes, for what is outside of the program.
+        Ok(_) | Err(_) => poll(timeout_ms),
+    }
+}
+
+extern "C" fn poll_checked_at(
+    files: *mut libc::pollfd,
+    n: libc::nfds_t,
+    timeout_ms: c_int,
+    _bytes: usize,
+    pc: usize,
+) -> c_int {
+    poll_at(files, n, timeout_ms, pc)
+}
+
+extern "C" fn ppoll_at(
+    files: *mut libc::pollfd,
+    n: libc::nfds_t,
+    time: *const c_void,
+    mask: *const libc::sigset_t,
+    pc: usize,
+) -> c_int {
+    // SAFETY: as above.
+    let ppoll = |time: *const c_void| unsafe { real::ppoll(files, n, time, mask) };
+    if time.is_null() || current_task::control().is_none() {
+        return ppoll(time);
+    }
+    let none = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    poll_for(read(time), pc, || ppoll((&raw const none).cast()))
+}
+
+extern "C" fn select_at(
+    n: c_int,
+    read: *mut libc::fd_set,
+    write: *mut libc::fd_set,
+    except: *mut libc::fd_set,
+    time: *mut libc::timeval,
+    pc: usize,
+) -> c_int {
+    if time.is_null() || current_task::control().is_none() {
+        // SAFETY: as above.
+        return unsafe { real::select(n, read, write, except, time) };
+    }
+    // SAFETY: as above.
+    let wanted = unsafe { *time };
+    let time_ns = (wanted.tv_sec.max(0) as u64).saturating_mul(SECOND_NS);
+    let time_ns = time_ns.saturating_add((wanted.tv_usec.max(0) as u64).saturating_mul(1_000));
+    // The call changes the sets, and is made twice. A program allocates no more of a set than it
+    // has files.
+    let bytes = usize::try_from(n).unwrap_or(0).div_ceil(64) * 8;
+    let sets = [read, write, except].map(|it| (it.cast::<u8>(), it));
+    let mut kept = [[0_u8; size_of::<libc::fd_set>()]; 3];
+    let bytes = bytes.min(size_of::<libc::fd_set>());
+    for ((set, _), kept) in sets.iter().zip(&mut kept).filter(|it| !it.0.0.is_null()) {
+        // SAFETY: as above.
+        unsafe { set.copy_to(kept.as_mut_ptr(), bytes) };
+    }
+    poll_for(time_ns, pc, || {
+        for ((set, _), kept) in sets.iter().zip(&kept).filter(|it| !it.0.0.is_null()) {
+            // SAFETY: as above.
+            unsafe { set.copy_from(kept.as_ptr(), bytes) };
+        }
+        let mut none = libc::timeval { tv_sec: 0, tv_usec: 0 };
+        // SAFETY: as above.
+        unsafe { real::select(n, sets[0].1, sets[1].1, sets[2].1, &raw mut none) }
+    })
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec) -> c_int {
     if !current_task::is_code() {
@@ -187,4 +270,8 @@ stubs! {
     sleep, "rsi" => sleep_at;
     nanosleep, "rdx" => nanosleep_at;
     clock_nanosleep, "r8" => clock_nanosleep_at;
+    poll, "rcx" => poll_at;
+    __poll_chk, "r8" => poll_checked_at;
+    ppoll, "r8" => ppoll_at;
+    select, "r9" => select_at;
 }
