@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use clewline_check::{Algorithm, Selection};
+use clewline_check::{Algorithm, Selection, limits::resident_bytes};
 use clewline_core::{ErasedSpec, parallel};
 use clewline_methods::{Check, Keys, Progress, Quasi, available_memory};
 use clewline_report::{Circumstances, Mapping, formats::InputFormat};
@@ -20,7 +20,10 @@ pub(crate) struct Settings {
     specification: Specified,
     pub(crate) algorithm: Algorithm,
     pub(crate) timeout: Option<Duration>,
+    /// How many bytes the judge may take, besides what the process had.
     pub(crate) memory: Option<usize>,
+    // What the process had: most of it is the interpreter, and what the program holds.
+    resident: usize,
     jobs: usize,
     format: InputFormat,
     keyed: bool,
@@ -72,11 +75,13 @@ impl Settings {
             quasi = Some(quasi.ok_or_else(without)?.with_reading(reading));
         }
         let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
+        let resident = resident_bytes();
         Ok(Settings {
             specification: Specified::of(spec)?,
             algorithm: algorithm.parse().map_err(|it| wrong("algorithm", it))?,
             timeout: timeout.map_err(|it| wrong("timeout", it))?,
-            memory: memory.or_else(available_memory),
+            memory: memory.or_else(|| Some(available_memory()?.saturating_sub(resident))),
+            resident,
             jobs: jobs.unwrap_or_else(parallel::jobs_available).max(1),
             format: input_format.parse().map_err(|it| wrong("input_format", it))?,
             keyed,
@@ -140,7 +145,7 @@ impl Settings {
             check = check.timeout(timeout);
         }
         if let Some(memory) = self.memory {
-            check = check.memory(memory);
+            check = check.memory(memory.saturating_add(self.resident));
         }
         check
     }
@@ -182,15 +187,9 @@ impl Settings {
     }
 }
 
-/// The specifications of the catalog: name and description of each.
-#[pyfunction]
-pub(crate) fn specifications() -> Vec<(&'static str, &'static str)> {
-    clewline_specs::CATALOG.iter().map(|it| (it.name, it.about)).collect()
-}
-
-/// How many bytes of memory may be used: most of those that are free.
+/// How many bytes of memory may be used, besides those that are: most of those that are free.
 #[pyfunction]
 #[pyo3(name = "available_memory")]
 pub(crate) fn free_memory() -> usize {
-    available_memory().unwrap_or(usize::MAX >> 1)
+    available_memory().map_or(usize::MAX >> 1, |it| it.saturating_sub(resident_bytes()))
 }

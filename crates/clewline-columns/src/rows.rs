@@ -5,10 +5,9 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use clewline_core::{
-    Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Times, Value, Values,
+    Interner, Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Times, Value, Values,
 };
 use clewline_report::{ReadError, ReadOptions};
-use rustc_hash::FxHashMap;
 
 use crate::cells::{self, CellError};
 
@@ -31,6 +30,10 @@ pub(crate) fn projection(schema: &Schema) -> Result<Vec<usize>, ReadError> {
     Ok(COLUMNS.iter().filter_map(|it| schema.fields().find(it).map(|it| it.0)).collect())
 }
 
+// Times are compared with each other.
+const MIXED: &str =
+    "expected the times of all calls and returns as integers, or all as timestamps, found both";
+
 /// An error in `row`, from 0, after `read` rows were read.
 pub(crate) fn after(read: usize, row: usize, message: String) -> ReadError {
     let mut error = ReadError::in_line(row + 1, message);
@@ -48,33 +51,19 @@ fn required(batch: &RecordBatch, name: &str) -> Result<ArrayRef, CellError> {
     }
 }
 
-/// Names in the order in which they are first seen.
-#[derive(Default)]
-struct Numbering {
-    names: Vec<Value>,
-    numbers: FxHashMap<Value, u32>,
-}
-
-impl Numbering {
-    fn number(&mut self, name: Value) -> u32 {
-        *self.numbers.entry(name).or_insert_with(|| {
-            self.names.push(name);
-            self.names.len() as u32 - 1
-        })
-    }
-}
-
 /// The rows so far.
 pub(crate) struct Rows {
     values: Values,
-    processes: Numbering,
-    objects: Numbering,
+    processes: Interner<Value>,
+    objects: Interner<Value>,
     columns: TimedColumns<RawCall, Value>,
     // By row; empty if there is no column of ids.
     ids: Vec<Value>,
     times: Option<Vec<Times>>,
     // Columns whose texts are JSON.
     json: Vec<String>,
+    // Whether times are timestamps, after the first batch.
+    is_timestamps: Option<bool>,
 }
 
 impl Rows {
@@ -82,12 +71,13 @@ impl Rows {
     pub(crate) fn new(options: &ReadOptions<'_>, json: Vec<String>) -> Rows {
         Rows {
             values: Values::new(),
-            processes: Numbering::default(),
-            objects: Numbering::default(),
+            processes: Interner::new(),
+            objects: Interner::new(),
             columns: TimedColumns::with_capacity(0),
             ids: Vec::new(),
             times: options.times.then(Vec::new),
             json,
+            is_timestamps: None,
         }
     }
 
@@ -110,10 +100,19 @@ impl Rows {
         let process = process.map_err(|it| failed("process", it))?;
         let op = required(batch, "op").and_then(|it| cells::words(&it, values));
         let op = op.map_err(|it| failed("op", it))?;
-        let called = required(batch, "call").and_then(|it| cells::times(&it));
+        let is_timestamps = &mut self.is_timestamps;
+        let mut times = |array: &ArrayRef| {
+            let own = cells::is_timestamps(array);
+            // A column without any value has any type.
+            if array.null_count() < array.len() && *is_timestamps.get_or_insert(own) != own {
+                return Err(CellError { row: None, message: MIXED.to_owned() });
+            }
+            cells::times(array)
+        };
+        let called = required(batch, "call").and_then(|it| times(&it));
         let called = called.map_err(|it| failed("call", it))?;
         let returned = match column("return") {
-            Some(array) => cells::times(&array).map_err(|it| failed("return", it))?,
+            Some(array) => times(&array).map_err(|it| failed("return", it))?,
             None => vec![None; rows],
         };
         let mut names = |name: &str| match column(name) {
@@ -146,8 +145,8 @@ impl Rows {
             }
             let object = object.as_ref().map_or(Value::ABSENT, |it| it[row]);
             self.columns.push(Timed {
-                process: ProcessId(self.processes.number(process[row])),
-                object: ObjectId(self.objects.number(object)),
+                process: ProcessId(self.processes.intern(process[row])),
+                object: ObjectId(self.objects.intern(object)),
                 call: RawCall { method: op[row], arg },
                 called,
                 returned: returned[row].map(|time| (ret, time)),
@@ -176,8 +175,8 @@ impl Rows {
             failed(malformed.index(), format!("{}{other}", malformed.reason()))
         })?;
         let names = Names {
-            processes: processes.names,
-            objects: objects.names,
+            processes: processes.into_values(),
+            objects: objects.into_values(),
             ids: (!ids.is_empty()).then_some(ids),
             times,
             ..Names::default()

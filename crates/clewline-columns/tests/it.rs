@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, ListArray,
-    RecordBatch, StringArray, TimestampMicrosecondArray, UInt64Array,
+    RecordBatch, StringArray, TimestampMicrosecondArray, TimestampSecondArray, UInt64Array,
     types::{Int32Type, Int64Type},
 };
 use arrow_ipc::writer::{FileWriter, StreamWriter};
@@ -161,6 +161,39 @@ fn tables_of_others_are_read() {
 "#
         );
     }
+}
+
+/// Each unit of timestamps is one of nanoseconds: they are compared with each other.
+#[test]
+fn timestamps_of_all_units_are_compared() {
+    let rows = |columns: &mut Columns, called: ArrayRef, returned: ArrayRef| {
+        columns.retain(|it| !matches!(it.0, "call" | "return" | "process"));
+        columns.push(("process", Arc::new(Int32Array::from(vec![0; 3]))));
+        columns.extend([("call", called), ("return", returned)]);
+    };
+    let mut mixed = columns();
+    let returned = TimestampMicrosecondArray::from(vec![Some(1_500_000), Some(2_000_500), None]);
+    rows(&mut mixed, Arc::new(TimestampSecondArray::from(vec![1, 2, 3])), Arc::new(returned));
+    for (name, bytes) in written(&batch(mixed)) {
+        let text = jsonl(&read(name, &bytes).unwrap());
+        let times = |it: &str| it.split_once("\"call\"").map(|it| it.1.to_owned()).unwrap();
+        assert_eq!(
+            text.lines().map(times).collect::<Vec<_>>(),
+            [": 0, \"return\": 1}", ": 2, \"return\": 3}", ": 4}"]
+        );
+    }
+    let mut both = columns();
+    let returned = Int64Array::from(vec![Some(11), Some(21), None]);
+    rows(&mut both, Arc::new(TimestampSecondArray::from(vec![1, 2, 3])), Arc::new(returned));
+    for (name, bytes) in written(&batch(both)) {
+        let error = read(name, &bytes).map(|_| ()).unwrap_err();
+        assert!(error.contains("column `return`") && error.contains("found both"), "{error}");
+    }
+    let mut late = columns();
+    let returned = TimestampSecondArray::from(vec![None; 3]);
+    rows(&mut late, Arc::new(TimestampSecondArray::from(vec![1, 2, i64::MAX / 1000])), Arc::new(returned));
+    let error = read("arrow", &written(&batch(late))[1].1).map(|_| ()).unwrap_err();
+    assert!(error.contains("column `call`") && error.contains("nanoseconds"), "{error}");
 }
 
 #[test]

@@ -1,9 +1,7 @@
 //! Several recordings of one history: files that parts of a system wrote, by one clock.
 
-use std::collections::HashMap;
-
 use clewline_core::{
-    Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Times, Value, Values,
+    Interner, Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Times, Value, Values,
 };
 
 use crate::ReadError;
@@ -27,8 +25,8 @@ pub fn join(recordings: Vec<(String, Recording)>) -> Result<Recording, (String, 
 #[derive(Default)]
 struct Joined {
     values: Values,
-    processes: Numbering,
-    objects: Numbering,
+    processes: Interner<Value>,
+    objects: Interner<Value>,
     columns: Option<TimedColumns<RawCall, Value>>,
     // By row.
     ids: Vec<Value>,
@@ -38,21 +36,6 @@ struct Joined {
     initial: Option<Value>,
     // The name of each recording, and how many rows and lines came before it.
     files: Vec<(String, usize, usize)>,
-}
-
-#[derive(Default)]
-struct Numbering {
-    names: Vec<Value>,
-    numbers: HashMap<Value, u32>,
-}
-
-impl Numbering {
-    fn number(&mut self, name: Value) -> u32 {
-        *self.numbers.entry(name).or_insert_with(|| {
-            self.names.push(name);
-            self.names.len() as u32 - 1
-        })
-    }
 }
 
 impl Joined {
@@ -83,8 +66,8 @@ impl Joined {
             let object = names.objects.get(operation.object.index()).copied().unwrap_or(Value::ABSENT);
             let own = names.ids.as_ref().and_then(|it| it.get(history.source(operation.id)).copied());
             columns.push(Timed {
-                process: ProcessId(self.processes.number(rename(process.unwrap_or(Value::ABSENT)))),
-                object: ObjectId(self.objects.number(rename(object))),
+                process: ProcessId(self.processes.intern(rename(process.unwrap_or(Value::ABSENT)))),
+                object: ObjectId(self.objects.intern(rename(object))),
                 call: RawCall { method: rename(operation.call.method), arg: rename(operation.call.arg) },
                 called: times.called,
                 returned: times.returned.zip(operation.ret).map(|(time, ret)| (rename(*ret), time)),
@@ -127,8 +110,8 @@ impl Joined {
         }
         let lines = times.iter().map(|it| u32::try_from(it.line).unwrap_or(u32::MAX)).collect();
         let names = Names {
-            processes: processes.names,
-            objects: objects.names,
+            processes: processes.into_values(),
+            objects: objects.into_values(),
             ids: Some(ids),
             lines: Some(lines),
             times: Some(times),
