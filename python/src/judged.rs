@@ -145,7 +145,8 @@ fn not_holding(report: &Report<'static>, settings: &Settings) -> NotHolding {
     for part in 0..if is_named { count } else { 0 } {
         *operations.entry(object(part)).or_default() += parts[part].len();
     }
-    let size = |part: usize| if is_named { operations.get(&object(part)).copied() } else { Some(parts[part].len()) };
+    let size =
+        |part: usize| if is_named { operations.get(&object(part)).copied() } else { Some(parts[part].len()) };
     // Those with a counterexample are the shortest ones.
     let mut violated = all.violated.clone();
     violated.sort_by_key(|it| parts[*it].len());

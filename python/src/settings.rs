@@ -6,6 +6,7 @@ use clewline_check::{Algorithm, Selection, limits::resident_bytes};
 use clewline_core::{ErasedSpec, parallel};
 use clewline_methods::{Check, Keys, Progress, Quasi, available_memory};
 use clewline_report::{Circumstances, Mapping, formats::InputFormat};
+use clewline_specs::CATALOG;
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
@@ -95,7 +96,8 @@ impl Settings {
     /// Whether operations take the key of a column of keys.
     #[getter]
     pub(crate) fn takes_keys(&self) -> bool {
-        self.name().is_some_and(|it| KEYED.contains(&it.split(':').next().unwrap_or(it)))
+        let entry = |it: &str| CATALOG.iter().find(|entry| Some(entry.name) == it.split(':').next());
+        self.name().and_then(entry).is_some_and(|it| it.is_keyed)
     }
 }
 
@@ -114,9 +116,6 @@ impl Specified {
         })
     }
 }
-
-// Their operations take a key, or an element, so that a column of keys is not only a name.
-const KEYED: [&str; 4] = ["map", "set", "full-set", "multiset"];
 
 impl Settings {
     /// How to check; `cancel` ends it.

@@ -60,7 +60,8 @@ fn integers(array: &dyn Array) -> Option<Vec<Option<i64>>> {
     })
 }
 
-const TOO_LARGE: &str = "expected an integer of 64 bits with a sign (of timestamps: of nanoseconds), found a larger one";
+const TOO_LARGE: &str =
+    "expected an integer of 64 bits with a sign (of timestamps: of nanoseconds), found a larger one";
 
 /// The times of a column; none where it is null.
 pub(crate) fn times(array: &dyn Array) -> Result<Vec<Option<i64>>, CellError> {

@@ -7,7 +7,7 @@ use arrow_schema::Schema;
 use clewline_core::{
     Interner, Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Times, Value, Values,
 };
-use clewline_report::{ReadError, ReadOptions};
+use clewline_report::{ReadError, ReadOptions, RowFilter};
 
 use crate::cells::{self, CellError};
 
@@ -64,6 +64,25 @@ pub(crate) struct Rows {
     json: Vec<String>,
     // Whether times are timestamps, after the first batch.
     is_timestamps: Option<bool>,
+    filter: Option<RowFilter>,
+    // How many rows came; and of those that are kept, if not all are, the numbers.
+    seen: usize,
+    kept: Vec<usize>,
+}
+
+/// The cells of a batch, by column and row.
+struct Cells {
+    process: Vec<Value>,
+    op: Vec<Value>,
+    called: Vec<Option<i64>>,
+    returned: Vec<Option<i64>>,
+    key: Option<Vec<Value>>,
+    object: Option<Vec<Value>>,
+    id: Option<Vec<Value>>,
+    arg: Vec<Value>,
+    ret: Vec<Value>,
+    // Whether the texts in `ret` were JSON.
+    is_json: bool,
 }
 
 impl Rows {
@@ -78,29 +97,83 @@ impl Rows {
             times: options.times.then(Vec::new),
             json,
             is_timestamps: None,
+            filter: options.circumstances.rows.clone(),
+            seen: 0,
+            kept: Vec::new(),
         }
     }
 
-    /// How many rows there are.
+    /// How many rows have come.
     pub(crate) fn len(&self) -> usize {
-        self.columns.len()
+        self.seen
     }
 
     /// Takes the rows of a batch, which is in this group of rows.
     pub(crate) fn take(&mut self, batch: &RecordBatch, group: usize) -> Result<(), ReadError> {
-        let before = self.len();
+        let before = self.seen;
+        self.seen += batch.num_rows();
         let failed = |name: &str, error: CellError| {
             let message = format!("column `{name}`, row group {group}: {}", error.message);
             after(before, before + error.row.unwrap_or(0), message)
         };
+        let Cells { process, op, called, returned, key, object, id, arg, ret, is_json } =
+            self.cells(batch, &failed)?;
+        let cell =
+            |column: &Option<Vec<Value>>, row: usize| column.as_ref().map_or(Value::ABSENT, |it| it[row]);
+        for row in 0..batch.num_rows() {
+            // In a column of JSON, `null` is a value of its own.
+            let ret = if ret[row].is_absent() && !is_json { Value::NIL } else { ret[row] };
+            if returned[row].is_none() && !matches!(ret, Value::ABSENT | Value::NIL) {
+                let message = "expected a time of the return, where there is a result".to_owned();
+                return Err(failed("return", CellError { row: Some(row), message }));
+            }
+            let (key, object) = (cell(&key, row), cell(&object, row));
+            if let Some(filter) = &self.filter {
+                if !filter.keeps(&self.values, object, if key.is_absent() { arg[row] } else { key }) {
+                    continue;
+                }
+                // The number of a row is its id, also if others are left out.
+                let own = cell(&id, row);
+                self.ids.push(if own.is_absent() { Value::from(before + row) } else { own });
+                self.kept.push(before + row);
+            }
+            let arg = match key {
+                Value::ABSENT => arg[row],
+                key if arg[row].is_absent() => key,
+                key => self.values.list(&[key, arg[row]]),
+            };
+            let called = called[row].unwrap_or_default();
+            self.columns.push(Timed {
+                process: ProcessId(self.processes.intern(process[row])),
+                object: ObjectId(self.objects.intern(object)),
+                call: RawCall { method: op[row], arg },
+                called,
+                returned: returned[row].map(|time| (ret, time)),
+            });
+            if let Some(times) = &mut self.times {
+                times.push(Times { line: before + row + 1, called, returned: returned[row] });
+            }
+        }
+        if let (Some(id), None) = (id, &self.filter) {
+            self.ids.resize(before, Value::ABSENT);
+            self.ids.extend(id);
+        }
+        Ok(())
+    }
+
+    /// The cells of a batch.
+    fn cells(
+        &mut self,
+        batch: &RecordBatch,
+        failed: &impl Fn(&str, CellError) -> ReadError,
+    ) -> Result<Cells, ReadError> {
+        let Rows { values, is_timestamps, json, .. } = self;
         let rows = batch.num_rows();
         let column = |name: &str| batch.column_by_name(name).cloned();
-        let values = &mut self.values;
         let process = required(batch, "process").and_then(|it| cells::names(&it, values));
         let process = process.map_err(|it| failed("process", it))?;
         let op = required(batch, "op").and_then(|it| cells::words(&it, values));
         let op = op.map_err(|it| failed("op", it))?;
-        let is_timestamps = &mut self.is_timestamps;
         let mut times = |array: &ArrayRef| {
             let own = cells::is_timestamps(array);
             // A column without any value has any type.
@@ -123,55 +196,27 @@ impl Rows {
         let mut data = |name: &str| match column(name) {
             Some(array) => {
                 let field = batch.schema_ref().field_with_name(name);
-                let is_json = self.json.iter().any(|it| it == name) || field.is_ok_and(cells::is_json);
+                let is_json = json.iter().any(|it| it == name) || field.is_ok_and(cells::is_json);
                 let cells = cells::data(&array, values, is_json).map_err(|it| failed(name, it))?;
                 Ok((cells, is_json))
             }
             None => Ok((vec![Value::ABSENT; rows], true)),
         };
         let ((arg, _), (ret, is_json)) = (data("arg")?, data("ret")?);
-        for row in 0..rows {
-            let arg = match key.as_ref().map_or(Value::ABSENT, |it| it[row]) {
-                Value::ABSENT => arg[row],
-                key if arg[row].is_absent() => key,
-                key => self.values.list(&[key, arg[row]]),
-            };
-            // In a column of JSON, `null` is a value of its own.
-            let ret = if ret[row].is_absent() && !is_json { Value::NIL } else { ret[row] };
-            let called = called[row].unwrap_or_default();
-            if returned[row].is_none() && !matches!(ret, Value::ABSENT | Value::NIL) {
-                let message = "expected a time of the return, where there is a result".to_owned();
-                return Err(failed("return", CellError { row: Some(row), message }));
-            }
-            let object = object.as_ref().map_or(Value::ABSENT, |it| it[row]);
-            self.columns.push(Timed {
-                process: ProcessId(self.processes.intern(process[row])),
-                object: ObjectId(self.objects.intern(object)),
-                call: RawCall { method: op[row], arg },
-                called,
-                returned: returned[row].map(|time| (ret, time)),
-            });
-            if let Some(times) = &mut self.times {
-                times.push(Times { line: before + row + 1, called, returned: returned[row] });
-            }
-        }
-        if let Some(id) = id {
-            self.ids.resize(before, Value::ABSENT);
-            self.ids.extend(id);
-        }
-        Ok(())
+        Ok(Cells { process, op, called, returned, key, object, id, arg, ret, is_json })
     }
 
     /// The recording of all rows.
     pub(crate) fn finish(self) -> Result<Recording, ReadError> {
-        let Rows { values, processes, objects, columns, mut ids, times, .. } = self;
+        let Rows { values, processes, objects, columns, mut ids, times, kept, .. } = self;
         let read = columns.len();
-        let failed = |row: usize, message: String| after(read, row, message);
+        let place = |row: usize| kept.get(row).copied().unwrap_or(row);
+        let failed = |row: usize, message: String| after(read, place(row), message);
         if !ids.is_empty() {
             ids.resize(read, Value::ABSENT);
         }
         let history = columns.finish().map_err(|malformed| {
-            let other = malformed.other().map(|it| format!(" (row {})", it + 1)).unwrap_or_default();
+            let other = malformed.other().map(|it| format!(" (row {})", place(it) + 1)).unwrap_or_default();
             failed(malformed.index(), format!("{}{other}", malformed.reason()))
         })?;
         let names = Names {
@@ -186,7 +231,10 @@ impl Rows {
             all.sort_unstable();
             let twice = all.windows(2).filter(|it| it[0].0 == it[1].0).map(|it| (it[1].1, it[0].1)).min();
             if let Some((again, first)) = twice {
-                return Err(failed(again, format!("column `id`: it is the id of row {}, too", first + 1)));
+                return Err(failed(
+                    again,
+                    format!("column `id`: it is the id of row {}, too", place(first) + 1),
+                ));
             }
         }
         Ok(Recording::new(history, values, names))

@@ -15,6 +15,7 @@ mod mapping;
 mod output_file;
 mod project;
 pub mod render;
+mod row_filter;
 mod text;
 mod timed_rows;
 #[cfg(feature = "serde")]
@@ -34,6 +35,7 @@ pub use json_value::json_value;
 pub use mapping::{Columns, Mapping, MappingError};
 pub use output_file::{OutputFile, is_same_file, place_of, remove_unfinished_files, replace_file};
 pub use project::{REGRESSIONS_VARIABLE, Regressions, findings_folder, relative_to_project};
+pub use row_filter::RowFilter;
 
 /// One way of writing histories down.
 pub trait Format: Sync {
@@ -55,6 +57,11 @@ pub trait Format: Sync {
     /// Whether operations have times, of clocks that may differ. Elsewhere their order is that of
     /// the file.
     fn has_clock(&self) -> bool {
+        false
+    }
+
+    /// Whether rows can be [left out](Circumstances::rows) while it is read.
+    fn is_filtered(&self) -> bool {
         false
     }
 
@@ -149,6 +156,8 @@ pub struct Circumstances {
     /// The names of columns or attributes.
     #[cfg(feature = "files")]
     pub mapping: Mapping,
+    /// Which rows are kept; all of them by default.
+    pub rows: Option<RowFilter>,
 }
 
 /// A file cannot be read as a history in some format, or as calls on a system of actors.

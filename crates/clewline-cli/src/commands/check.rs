@@ -2,6 +2,7 @@
 
 mod args;
 mod next;
+mod passes;
 pub(super) mod shards;
 
 use std::{
@@ -211,6 +212,7 @@ fn configure(args: &Args) -> Result<Check, Failure> {
     if args.quasi.is_some() && patterns().next().is_some() {
         return Err(Failure::Message("--quasi: a pattern of several files is not supported".to_owned()));
     }
+    passes::refuse(args)?;
     args.drawings.accept(args.files.len())?;
     let mut matched: Vec<PathBuf> = Vec::new();
     for pattern in patterns() {
@@ -275,20 +277,15 @@ enum Reading {
     AsNeeded,
 }
 
-fn check_file(
-    args: &Args,
-    check: &Check,
-    path: &Path,
-    reading: Reading,
-) -> Result<Report<'static>, Error> {
+fn check_file(args: &Args, check: &Check, path: &Path, reading: Reading) -> Result<Report<'static>, Error> {
     let name = name(args, path);
     let state: Arc<progress::CheckProgress> = Arc::default();
     let _shown = {
         let (name, state) = (name.clone(), Arc::clone(&state));
         progress::ProgressLine::start(move |elapsed| state.message(&name, elapsed))
     };
+    let check = check.clone().progress(move |it| state.note(it));
     let task = FileCheck {
-        check: check.clone().progress(move |it| state.note(it)),
         path: path.to_owned(),
         spec: args.spec.clone(),
         // A witness names every operation, and a page shows it, so all operations are kept in
@@ -296,6 +293,8 @@ fn check_file(
         is_whole: reading == Reading::Whole || args.witness || args.drawings.are_asked_for(),
         has_times: args.drawings.are_asked_for(),
         order: if args.ordered { LineOrder::Promised } else { LineOrder::Seen },
+        passes: passes::Plan::of(args, path, &check, &name, violations_max(args))?,
+        check,
         name,
     };
     task.run_within(args.timeout)
@@ -311,11 +310,17 @@ struct FileCheck {
     is_whole: bool,
     has_times: bool,
     order: LineOrder,
+    // If there are several.
+    passes: Option<passes::Plan>,
 }
 
 impl FileCheck {
     fn run(self) -> Result<Report<'static>, Error> {
-        let FileCheck { check, name, path, spec, is_whole, has_times, order } = self;
+        if let Some(plan) = &self.passes {
+            let whole = FileCheck { passes: None, is_whole: true, ..self.clone() };
+            return passes::run(plan, |check| FileCheck { check, ..whole.clone() }.run());
+        }
+        let FileCheck { check, name, path, spec, is_whole, has_times, order, passes: _ } = self;
         if is_pattern(&path) {
             // There are some: it was looked at before.
             let files = matching(&path).unwrap_or_default();

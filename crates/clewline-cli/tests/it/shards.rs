@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Recorded registers, by name; those that end in a result that was never written are violated.
-fn registers(objects: usize, operations: usize, violated: usize) -> String {
+pub(crate) fn registers(objects: usize, operations: usize, violated: usize) -> String {
     let mut random = Random::new(objects as u64);
     let mut written = vec![0; objects];
     let mut text = String::new();
@@ -103,7 +103,7 @@ fn without_times(line: &str) -> String {
 }
 
 /// Text without times.
-fn timeless(text: &str) -> String {
+pub(crate) fn timeless(text: &str) -> String {
     let line = |it: &str| match serde_json::from_str::<Json>(it) {
         Ok(Json::Object(mut json)) => {
             json.retain(|name, _| !name.ends_with("_ms"));
