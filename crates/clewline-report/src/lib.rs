@@ -5,6 +5,7 @@
 
 mod event_reader;
 mod event_writer;
+mod filtered_lines;
 pub mod formats;
 #[cfg(feature = "files")]
 mod jepsen_events;
@@ -15,7 +16,6 @@ mod mapping;
 mod output_file;
 mod project;
 pub mod render;
-mod row_filter;
 mod text;
 mod timed_rows;
 #[cfg(feature = "serde")]
@@ -27,7 +27,7 @@ use std::{
     sync::LazyLock,
 };
 
-use clewline_core::Recording;
+use clewline_core::{Recording, RowFilter};
 
 pub use join::join;
 pub use json_value::json_value;
@@ -35,7 +35,6 @@ pub use json_value::json_value;
 pub use mapping::{Columns, Mapping, MappingError};
 pub use output_file::{OutputFile, is_same_file, place_of, remove_unfinished_files, replace_file};
 pub use project::{REGRESSIONS_VARIABLE, Regressions, findings_folder, relative_to_project};
-pub use row_filter::RowFilter;
 
 /// One way of writing histories down.
 pub trait Format: Sync {

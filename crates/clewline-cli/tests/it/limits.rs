@@ -97,8 +97,8 @@ fn hits(folder: &Folder, timeout: &str) -> usize {
     hit
 }
 
-/// No thread is started for an object: the number of threads is that of `--jobs`, and a few more for
-/// reading, signals and limits.
+/// No thread is started for an object: the number of threads is that of `--jobs`, and a few more
+/// for reading, signals and limits.
 #[test]
 fn a_hundred_thousand_objects_are_judged_by_few_threads() {
     let objects: usize = pick(10_000, 100_000);

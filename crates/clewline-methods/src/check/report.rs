@@ -68,8 +68,8 @@ impl Report<'_> {
         &*self.case
     }
 
-    /// The report on a history that was judged in passes, of which this one shows the counterexamples,
-    /// or why there is no verdict. It holds if all parts do.
+    /// The report on a history that was judged in passes, of which this one shows the
+    /// counterexamples, or why there is no verdict. It holds if all parts do.
     pub fn of_passes(mut self, parts: usize, found: PartsJudged, counts: Stream, elapsed: Duration) -> Self {
         let judgement = &mut self.judgement;
         if found.violated.is_empty() && found.unknown.is_empty() {

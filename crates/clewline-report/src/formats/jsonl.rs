@@ -42,7 +42,7 @@ use self::{line::Scanner, row_builder::RowBuilder};
 use crate::formats::{etcd, jepsen_json, otlp};
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
-    row_filter::FilteredLines,
+    filtered_lines::FilteredLines,
     text::{
         blocks::Blocks,
         objects::{begins_with_object, for_each_object, is_object_a_line},

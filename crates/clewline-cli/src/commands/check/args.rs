@@ -107,8 +107,8 @@ pub(in crate::commands) struct Args {
     /// Read each file N times, and judge a share of its objects each time: the memory is divided by
     /// N. `auto`: as often as its size requires
     ///
-    /// For JSON lines, Parquet and Arrow files in which operations name their objects, or are on keys
-    /// of a map or a multiset.
+    /// For JSON lines, Parquet and Arrow files in which operations name their objects, or are on
+    /// keys of a map or a multiset.
     #[arg(long, value_name = "N|auto", default_value = "1", hide_default_value = true)]
     pub(super) passes: Passes,
 

@@ -13,9 +13,9 @@ use std::{
 };
 
 use clewline_check::{Algorithm, PartsJudged, Selection, parts};
-use clewline_core::{ErasedHistory, ObjectKind, ParseError, Problem, Reason, Verdict};
+use clewline_core::{ErasedHistory, ObjectKind, ParseError, Problem, Reason, RowFilter, Verdict};
 use clewline_methods::{Check, Error, Report, available_memory, given_up};
-use clewline_report::{Circumstances, RowFilter, render::Stream};
+use clewline_report::{Circumstances, render::Stream};
 use clewline_specs::CATALOG;
 
 use super::args::Args;
