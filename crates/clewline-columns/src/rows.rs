@@ -5,7 +5,8 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use clewline_core::{
-    Interner, Names, ObjectId, ProcessId, RawCall, Recording, RowFilter, Timed, TimedColumns, Times, Value, Values,
+    Interner, Names, ObjectId, ProcessId, RawCall, Recording, RowFilter, Timed, TimedColumns, Times, Value,
+    Values,
 };
 use clewline_report::{ReadError, ReadOptions};
 
