@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import json
 import os
 from typing import Any, Callable, Mapping, Optional, Union
@@ -27,9 +28,9 @@ def check(
 
     `data` is one of:
 
-    - an Arrow table, a `RecordBatchReader`, or anything with `__arrow_c_stream__` (no copy is made);
-      a frame of pandas or polars. The columns are `process`, `op`, `call`, `return`, `arg`, `ret`,
-      `key`, `object`, `id`;
+    - an Arrow table, a `RecordBatch`, several of them, a `RecordBatchReader`, or anything with
+      `__arrow_c_stream__` (no copy is made); a frame of pandas or polars. The columns are `process`,
+      `op`, `call`, `return`, `arg`, `ret`, `key`, `object`, `id`;
     - a path, or a list of paths. Patterns (`run/*.parquet`) are expanded; several files are one
       history, by the times of one clock. All formats of `clewline check` are read;
     - an iterable of dicts with the same names, as JSON lines have them;
@@ -43,9 +44,10 @@ def check(
     comes, with few objects in memory at a time. An object with more than `held` operations (by
     default, as many as `memory` allows) is judged while it comes, if they are in the order of `call`.
 
-    Options are those of `clewline check`: `algorithm`, `timeout` (seconds), `memory` (bytes),
-    `jobs`, `input_format`, `keyed`, `quasi`, `reading`, `may_fail`, `skew`, `initial`, `mapping`,
-    `criterion`, and `violations`, for how many violated objects a counterexample is made.
+    Options are those of `clewline check`: `algorithm`, `timeout` (seconds), `memory` (bytes, besides
+    those that the process has when the check begins), `jobs`, `input_format`, `keyed`, `quasi`,
+    `reading`, `may_fail`, `skew`, `initial`, `mapping`, `criterion`, and `violations`, for how many
+    violated objects a counterexample is made.
 
     Raises `ValueError` if the data is no history of such an object, and `OSError` if a file cannot
     be opened. A limit that was hit is no exception: the verdict is `unknown`.
@@ -54,6 +56,7 @@ def check(
     if isinstance(data, (str, os.PathLike)):
         data = [data]
     paths = _paths(data)
+    data = _joined(data)
     if sorted:
         if paths is not None or not hasattr(data, "__arrow_c_stream__"):
             raise TypeError("sorted: expected a table or a stream of batches")
@@ -109,6 +112,25 @@ def _paths(data: Any) -> Optional[list]:
             raise FileNotFoundError(f"{item}: no file has a name like this")
         paths.extend(sorted(matching))
     return paths
+
+
+def _joined(data: Any) -> Any:
+    """`data`; if it is a record batch, or several, the stream of them."""
+    if hasattr(data, "__arrow_c_stream__"):
+        return data
+    if hasattr(data, "__arrow_c_array__"):
+        data = [data]
+    if not isinstance(data, (list, tuple)) and not hasattr(data, "__next__"):
+        return data
+    batches = iter(data)
+    first = next(batches, None)
+    if not hasattr(first, "__arrow_c_array__"):
+        # A list can be read again.
+        return data if batches is not data else itertools.chain([] if first is None else [first], batches)
+    import pyarrow
+
+    all_batches = map(pyarrow.record_batch, itertools.chain([first], batches))
+    return pyarrow.RecordBatchReader.from_batches(pyarrow.record_batch(first).schema, all_batches)
 
 
 def _is_pandas(data: Any) -> bool:

@@ -72,7 +72,7 @@ class Result:
     violated: tuple
     #: The objects for which a limit was hit.
     unknown: tuple
-    #: How many violated objects there are.
+    #: How many violated objects there are; if operations name no objects, how many violated parts.
     violated_count: int
     #: How many objects there are for which a limit was hit.
     unknown_count: int
@@ -104,7 +104,15 @@ class Result:
         return f"{' and '.join(parts)} of {_count(self.objects, 'object')}, as {_article(self.spec)}"
 
     def verdict_of(self, object: Any) -> str:
-        """The verdict on the object of that name, which occurs in the history."""
+        """The verdict on the object of that name, which occurs in the history.
+
+        Raises `LookupError` if that is not known: operations name no object (`object=` of `check` says
+        which column does), or not all objects that do not hold are listed.
+        """
+        if self.holds:
+            return HOLDS
+        if self._judged is not None and not self._judged.is_named:
+            raise LookupError(f"the operations name no objects, so none is called {object!r}")
         for found in self.violated + self.unknown:
             if found.object == object:
                 return found.verdict
@@ -195,8 +203,8 @@ class Result:
             objects=judged.objects,
             violated=violated,
             unknown=unknown,
-            violated_count=len(violated),
-            unknown_count=len(unknown),
+            violated_count=judged.violated,
+            unknown_count=judged.unknown,
             _judged=judged,
         )
 

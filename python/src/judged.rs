@@ -16,7 +16,7 @@ use pyo3::{
     exceptions::{PyOSError, PyValueError},
     prelude::*,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value as Json;
 
 use crate::{
@@ -31,7 +31,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Judged {
     report: Report<'static>,
-    found: Vec<Found>,
+    not_holding: NotHolding,
 }
 
 #[pymethods]
@@ -59,7 +59,25 @@ impl Judged {
 
     #[getter]
     fn found(&self) -> Vec<Found> {
-        self.found.clone()
+        self.not_holding.found.clone()
+    }
+
+    /// How many objects are violated; if they have no names, how many parts are.
+    #[getter]
+    fn violated(&self) -> usize {
+        self.not_holding.violated
+    }
+
+    /// The same of those without a verdict.
+    #[getter]
+    fn unknown(&self) -> usize {
+        self.not_holding.unknown
+    }
+
+    /// Whether operations name their objects.
+    #[getter]
+    fn is_named(&self) -> bool {
+        is_named(&self.report)
     }
 
     /// The report for people.
@@ -86,64 +104,82 @@ impl Judged {
 
 impl Judged {
     fn new(report: Report<'static>, settings: &Settings) -> Judged {
-        let found = found(&report, settings);
-        Judged { report, found }
+        let not_holding = if report.holds() { NotHolding::default() } else { not_holding(&report, settings) };
+        Judged { report, not_holding }
     }
 }
 
-/// The parts that do not hold: first those with a counterexample, then further violated ones, then
-/// those without a verdict.
-fn found(report: &Report<'static>, settings: &Settings) -> Vec<Found> {
-    if report.holds() {
-        return Vec::new();
-    }
+fn is_named(report: &Report<'_>) -> bool {
+    report.case().names().objects.iter().any(|it| !it.is_absent())
+}
+
+/// What does not hold.
+#[derive(Debug, Default)]
+struct NotHolding {
+    /// First what has a counterexample, then further violated objects, then those without a verdict.
+    found: Vec<Found>,
+    violated: usize,
+    unknown: usize,
+}
+
+/// What does not hold: objects, or independent parts of the only one, if that has no name.
+fn not_holding(report: &Report<'static>, settings: &Settings) -> NotHolding {
     let json = Json::from(report.json(WitnessShown::Not));
-    let mut found = Vec::new();
-    if json["explanation"].is_object() {
-        found.push(Found::violated(&json["explanation"]));
-        found.extend(json["others"].as_array().into_iter().flatten().map(Found::violated));
+    let others = json["others"].as_array().into_iter().flatten();
+    let explained = Some(&json["explanation"]).filter(|it| it.is_object()).into_iter().chain(others);
+    let mut explained: Vec<Found> = explained.map(Found::violated).collect();
+    let (case, (count, all)) = (report.case(), report.parts());
+    let parts = parts(case.problems(), &settings.algorithm);
+    if parts.len() != count || all.violated.is_empty() && all.unknown.is_empty() {
+        // It was not divided.
+        if explained.is_empty() {
+            let reason = json["reason"].as_str().unwrap_or_default().to_owned();
+            explained.push(Found::without_ids(Json::Null, report.verdict().word(), reason));
+        }
+        let violated = explained.iter().filter(|it| it.verdict == "violated").count();
+        return NotHolding { violated, unknown: explained.len() - violated, found: explained };
     }
+    let is_named = is_named(report);
+    let object = |part: usize| parts[part].operations().first().map_or(0, |it| case.object(*it).index());
+    let mut operations: FxHashMap<usize, usize> = FxHashMap::default();
+    for part in 0..if is_named { count } else { 0 } {
+        *operations.entry(object(part)).or_default() += parts[part].len();
+    }
+    let size =
+        |part: usize| if is_named { operations.get(&object(part)).copied() } else { Some(parts[part].len()) };
+    // Those with a counterexample are the shortest ones.
+    let mut violated = all.violated.clone();
+    violated.sort_by_key(|it| parts[*it].len());
+    let mut explained = explained.into_iter();
+    let mut seen: FxHashSet<usize> = FxHashSet::default();
+    let mut not_holding = NotHolding::default();
+    for part in violated {
+        let is_new = seen.insert(if is_named { object(part) } else { part });
+        not_holding.violated += usize::from(is_new);
+        let found = explained.next().or_else(|| {
+            let why = "No counterexample was made: there are more violated objects.".to_owned();
+            (is_named && is_new).then(|| Found::without_ids(name(report, object(part)), "violated", why))
+        });
+        not_holding.found.extend(found.map(|it| Found { operations: size(part), ..it }));
+    }
+    for (&part, reason) in &all.unknown {
+        if seen.insert(if is_named { object(part) } else { part }) {
+            not_holding.unknown += 1;
+            let found = Found::without_ids(name(report, object(part)), "unknown", reason.to_string());
+            not_holding.found.push(Found { operations: size(part), ..found });
+        }
+    }
+    not_holding
+}
+
+/// The name of the object with this number.
+fn name(report: &Report<'_>, object: usize) -> Json {
     let case = report.case();
-    let all = report.parts().1;
-    let numbers = all.violated.iter().chain(all.unknown.keys());
-    let is_one = case.names().objects.len() < 2;
-    if numbers.clone().next().is_some() {
-        let parts = parts(case.problems(), &settings.algorithm);
-        let object = |number: usize| -> Json {
-            let first = parts.get(number).and_then(|it| it.operations().first());
-            let name = first.and_then(|it| case.names().objects.get(case.object(*it).index()));
-            name.map_or(Json::Null, |it| match case.values().get(*it) {
-                Datum::Int(int) => int.into(),
-                Datum::Text(text) | Datum::Symbol(text) | Datum::Other(text) => text.into(),
-                _ => Json::Null,
-            })
-        };
-        let mut operations: FxHashMap<String, usize> = FxHashMap::default();
-        for &number in numbers {
-            let rows = parts.get(number).map_or(0, |it| it.operations().len());
-            *operations.entry(object(number).to_string()).or_default() += rows;
-        }
-        if !is_one {
-            for &number in &all.violated {
-                let name = object(number);
-                if found.iter().all(|it| it.object != name) {
-                    let sentence = "No counterexample was made: there are more violated objects.".to_owned();
-                    found.push(Found::without_ids(name, "violated", sentence));
-                }
-            }
-        }
-        for (&number, reason) in &all.unknown {
-            found.push(Found::without_ids(object(number), "unknown", reason.to_string()));
-        }
-        for it in &mut found {
-            it.operations = operations.get(&it.object.to_string()).copied();
-        }
-    }
-    if found.is_empty() {
-        let reason = json["reason"].as_str().unwrap_or_default().to_owned();
-        found.push(Found::without_ids(Json::Null, report.verdict().word(), reason));
-    }
-    found
+    case.names().objects.get(object).map_or(Json::Null, |it| match case.values().get(*it) {
+        Datum::Int(int) => int.into(),
+        Datum::Text(text) | Datum::Symbol(text) | Datum::Other(text) => text.into(),
+        _ => Json::Null,
+    })
 }
 
 /// The exception for an error.

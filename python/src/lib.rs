@@ -57,6 +57,5 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(judged::check_table, module)?)?;
     module.add_function(wrap_pyfunction!(page::page_of_all, module)?)?;
     module.add_function(wrap_pyfunction!(settings::free_memory, module)?)?;
-    module.add_function(wrap_pyfunction!(settings::specifications, module)?)?;
     module.add_function(wrap_pyfunction!(sorted::check_sorted, module)?)
 }

@@ -2,10 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use clewline_check::{Algorithm, Selection};
+use clewline_check::{Algorithm, Selection, limits::resident_bytes};
 use clewline_core::{Criterion, ErasedSpec, parallel};
 use clewline_methods::{Check, Keys, Progress, Quasi, available_memory};
 use clewline_report::{Circumstances, Mapping, formats::InputFormat};
+use clewline_specs::CATALOG;
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
@@ -20,7 +21,10 @@ pub(crate) struct Settings {
     specification: Specified,
     pub(crate) algorithm: Algorithm,
     pub(crate) timeout: Option<Duration>,
+    /// How many bytes the judge may take, besides what the process had.
     pub(crate) memory: Option<usize>,
+    // What the process had: most of it is the interpreter, and what the program holds.
+    resident: usize,
     jobs: usize,
     format: InputFormat,
     keyed: bool,
@@ -76,11 +80,13 @@ impl Settings {
         let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
         let criterion = criterion.map(str::parse::<Criterion>).transpose();
         let criterion = criterion.map_err(|it| wrong("criterion", it))?;
+        let resident = resident_bytes();
         Ok(Settings {
             specification: Specified::of(spec)?,
             algorithm: algorithm.parse().map_err(|it| wrong("algorithm", it))?,
             timeout: timeout.map_err(|it| wrong("timeout", it))?,
-            memory: memory.or_else(available_memory),
+            memory: memory.or_else(|| Some(available_memory()?.saturating_sub(resident))),
+            resident,
             jobs: jobs.unwrap_or_else(parallel::jobs_available).max(1),
             format: input_format.parse().map_err(|it| wrong("input_format", it))?,
             keyed,
@@ -95,7 +101,8 @@ impl Settings {
     /// Whether operations take the key of a column of keys.
     #[getter]
     pub(crate) fn takes_keys(&self) -> bool {
-        self.name().is_some_and(|it| KEYED.contains(&it.split(':').next().unwrap_or(it)))
+        let entry = |it: &str| CATALOG.iter().find(|entry| Some(entry.name) == it.split(':').next());
+        self.name().and_then(entry).is_some_and(|it| it.is_keyed)
     }
 }
 
@@ -114,9 +121,6 @@ impl Specified {
         })
     }
 }
-
-// Their operations take a key, or an element, so that a column of keys is not only a name.
-const KEYED: [&str; 4] = ["map", "set", "full-set", "multiset"];
 
 impl Settings {
     /// How to check; `cancel` ends it.
@@ -148,7 +152,7 @@ impl Settings {
             check = check.timeout(timeout);
         }
         if let Some(memory) = self.memory {
-            check = check.memory(memory);
+            check = check.memory(memory.saturating_add(self.resident));
         }
         check
     }
@@ -195,15 +199,9 @@ impl Settings {
     }
 }
 
-/// The specifications of the catalog: name and description of each.
-#[pyfunction]
-pub(crate) fn specifications() -> Vec<(&'static str, &'static str)> {
-    clewline_specs::CATALOG.iter().map(|it| (it.name, it.about)).collect()
-}
-
-/// How many bytes of memory may be used: most of those that are free.
+/// How many bytes of memory may be used, besides those that are: most of those that are free.
 #[pyfunction]
 #[pyo3(name = "available_memory")]
 pub(crate) fn free_memory() -> usize {
-    available_memory().unwrap_or(usize::MAX >> 1)
+    available_memory().map_or(usize::MAX >> 1, |it| it.saturating_sub(resident_bytes()))
 }

@@ -5,7 +5,8 @@
 //! that is violated is judged once more, alone: its report is the usual one, and does not depend on
 //! its neighbours.
 //!
-//! Invariant: every row that comes is counted, and belongs to exactly one object.
+//! Invariant: every row that comes belongs to exactly one object, and is counted when there is a
+//! verdict on that object, or a limit that was hit.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -35,7 +36,8 @@ use crate::{
 // Rows of whole objects that are judged together.
 const CHUNK_ROWS: usize = 1 << 16;
 
-// About what an operation takes while it is judged. An object that would exceed the memory limit by
+// About what an operation takes while it is judged. Objects are judged together with one more that
+// is as long as an object may be, so an object that would take more than half of the memory limit by
 // this is judged while it comes, if that is possible.
 const ROW_BYTES: usize = 320;
 
@@ -55,8 +57,6 @@ pub(crate) struct Sorted {
     found: Vec<Found>,
     /// The sum of the numbers in the column `clewline_checksum`, in decimal digits.
     checksum: String,
-    /// How many operations the longest object has.
-    longest: u64,
 }
 
 /// Judges a stream of batches that is sorted by the column `object`. Of more than `reports`
@@ -81,6 +81,7 @@ pub(crate) fn check_sorted(
     }
     let cancel: Arc<Cancel> = Arc::default();
     let specification = settings.object()?;
+    let rows_max = settings.memory.unwrap_or(usize::MAX) / (2 * ROW_BYTES);
     let mut judge = Judge {
         settings,
         cancel: &cancel,
@@ -89,7 +90,8 @@ pub(crate) fn check_sorted(
         begun: Instant::now(),
         reports,
         most,
-        held_max: held.unwrap_or(settings.memory.unwrap_or(usize::MAX) / ROW_BYTES),
+        held_max: held.unwrap_or(rows_max),
+        chunk_rows: CHUNK_ROWS.min(rows_max),
         rows: Vec::new(),
         held: 0,
         spans: Vec::new(),
@@ -139,6 +141,7 @@ struct Judge<'a> {
     reports: usize,
     most: usize,
     held_max: usize,
+    chunk_rows: usize,
     // The rows that are held, and how many there are: those of `spans`, one after the other.
     rows: Vec<RecordBatch>,
     held: usize,
@@ -162,7 +165,7 @@ impl Judge<'_> {
             self.add(&batch)?;
             // The last object may go on in the next batch.
             let open = self.spans.last().map_or(0, |it| if it.is_held() { it.rows } else { 0 });
-            if CHUNK_ROWS <= self.held - open {
+            if self.chunk_rows <= self.held - open {
                 self.judge_but(1)?;
             }
         }
@@ -186,7 +189,6 @@ impl Judge<'_> {
             self.add_rows(names.get(from), batch.slice(from, row - from))?;
             from = row;
         }
-        self.sorted.operations += batch.num_rows() as u64;
         Ok(())
     }
 
@@ -282,52 +284,14 @@ impl Judge<'_> {
         let open = self.take_last(kept);
         let rows = std::mem::replace(&mut self.rows, open);
         self.held = kept;
-        let chunk = Chunk { rows, spans };
-        for span in &chunk.spans {
-            self.sorted.longest = self.sorted.longest.max(span.rows as u64);
-        }
-        self.judge(chunk)
+        let operations: usize = spans.iter().map(|it| it.rows).sum();
+        self.judge(Chunk::new(rows, spans))?;
+        self.sorted.operations += operations as u64;
+        Ok(())
     }
 
     fn judge(&mut self, chunk: Chunk) -> Result<(), String> {
-        let held: Vec<&ObjectRows> = chunk.spans.iter().filter(|it| it.is_held()).collect();
-        let (mut violated, mut unknown) = (BTreeSet::new(), BTreeMap::new());
-        if !held.is_empty() {
-            let report = match self.settings.timeout {
-                Some(limit) if limit <= self.begun.elapsed() => None,
-                // Every part is judged, and what is violated is explained later.
-                _ => Some(self.report(chunk.rows.clone(), 2, false)),
-            };
-            match report {
-                None => {
-                    let reason = Reason::Time(self.settings.timeout.unwrap_or_default());
-                    unknown.extend((0..held.len()).map(|it| (it, reason.clone())));
-                }
-                Some(Ok(report)) => {
-                    let found = report.parts().1;
-                    if !found.violated.is_empty() || !found.unknown.is_empty() {
-                        let case = report.case();
-                        let parts = parts(case.problems(), &self.settings.algorithm);
-                        // Objects have numbers in the order in which they come.
-                        let object = |part: usize| case.object(parts[part].operations()[0]).index();
-                        violated.extend(found.violated.iter().map(|it| object(*it)));
-                        let reasons = found.unknown.iter();
-                        unknown.extend(reasons.map(|(part, reason)| (object(*part), reason.clone())));
-                    }
-                }
-                // A process may be in operations on two objects at a time, for example.
-                Some(Err(_)) => {
-                    for (number, span) in held.iter().enumerate() {
-                        let report = self.report(chunk.object(number), 1, false);
-                        match report.map_err(|it| of_object(span, &it))?.verdict() {
-                            Verdict::Holds(_) => (),
-                            Verdict::Violated(_) => _ = violated.insert(number),
-                            Verdict::Unknown(reason) => _ = unknown.insert(number, reason.clone()),
-                        }
-                    }
-                }
-            }
-        }
+        let (violated, unknown) = self.verdicts(&chunk)?;
         let mut number = 0;
         for span in &chunk.spans {
             match &span.state {
@@ -350,7 +314,7 @@ impl Judge<'_> {
             };
             match *judged {
                 Ok(report) => match report.verdict() {
-                    Verdict::Holds(_) => (),
+                    Verdict::Holds(_) => all_judged(&report, span.rows)?,
                     Verdict::Violated(_) => self.note_violated(&span, Some(report)),
                     Verdict::Unknown(reason) => {
                         let why = format!("{}: {reason}", self.too_long(&span));
@@ -365,6 +329,45 @@ impl Judge<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The objects that are violated, and those without a verdict, by their numbers among those that
+    /// are held.
+    fn verdicts(&self, chunk: &Chunk) -> Result<(BTreeSet<usize>, BTreeMap<usize, Reason>), String> {
+        let held: Vec<&ObjectRows> = chunk.held().collect();
+        let (mut violated, mut unknown) = (BTreeSet::new(), BTreeMap::new());
+        if held.is_empty() {
+            return Ok((violated, unknown));
+        }
+        if let Some(limit) = self.settings.timeout.filter(|it| *it <= self.begun.elapsed()) {
+            unknown.extend((0..held.len()).map(|it| (it, Reason::Time(limit))));
+            return Ok((violated, unknown));
+        }
+        // Every part is judged, and what is violated is explained later.
+        if let Ok(report) = self.report(chunk.rows.clone(), 2, false) {
+            all_judged(&report, held.iter().map(|it| it.rows).sum())?;
+            let found = report.parts().1;
+            if !found.violated.is_empty() || !found.unknown.is_empty() {
+                let case = report.case();
+                let parts = parts(case.problems(), &self.settings.algorithm);
+                // Objects have numbers in the order in which they come.
+                let object = |part: usize| case.object(parts[part].operations()[0]).index();
+                violated.extend(found.violated.iter().map(|it| object(*it)));
+                unknown.extend(found.unknown.iter().map(|(part, reason)| (object(*part), reason.clone())));
+            }
+            return Ok((violated, unknown));
+        }
+        // A process may be in operations on two objects at a time, for example.
+        for (number, span) in held.into_iter().enumerate() {
+            let report = self.report(chunk.object(number), 1, false).map_err(|it| of_object(span, &it))?;
+            all_judged(&report, span.rows)?;
+            match report.verdict() {
+                Verdict::Holds(_) => (),
+                Verdict::Violated(_) => _ = violated.insert(number),
+                Verdict::Unknown(reason) => _ = unknown.insert(number, reason.clone()),
+            }
+        }
+        Ok((violated, unknown))
     }
 
     fn too_long(&self, span: &ObjectRows) -> String {
@@ -430,34 +433,58 @@ fn of_object(span: &ObjectRows, error: &Error) -> String {
     format!("object {}: {}", span.name.json(), error.message())
 }
 
+/// A report is about as many operations as there are rows.
+fn all_judged(report: &Report<'_>, rows: usize) -> Result<(), String> {
+    match report.operations() {
+        judged if judged == rows => Ok(()),
+        judged => Err(format!("{judged} of {rows} operations were judged: please report this bug")),
+    }
+}
+
 /// Whole objects, and their rows.
 struct Chunk {
     rows: Vec<RecordBatch>,
     spans: Vec<ObjectRows>,
+    // How many rows come before each batch, and before each object that is held; and all of them.
+    before_batch: Vec<usize>,
+    before_object: Vec<usize>,
 }
 
 impl Chunk {
+    fn new(rows: Vec<RecordBatch>, spans: Vec<ObjectRows>) -> Chunk {
+        let before_batch = sums(rows.iter().map(RecordBatch::num_rows));
+        let before_object = sums(spans.iter().filter(|it| it.is_held()).map(|it| it.rows));
+        Chunk { rows, spans, before_batch, before_object }
+    }
+
+    fn held(&self) -> impl Iterator<Item = &ObjectRows> {
+        self.spans.iter().filter(|it| it.is_held())
+    }
+
     /// The rows of the object with this number among those that are held.
     fn object(&self, number: usize) -> Vec<RecordBatch> {
-        let held: Vec<&ObjectRows> = self.spans.iter().filter(|it| it.is_held()).collect();
-        let mut before: usize = held[..number].iter().map(|it| it.rows).sum();
-        let mut left = held[number].rows;
+        let (from, to) = (self.before_object[number], self.before_object[number + 1]);
+        let first = self.before_batch.partition_point(|it| *it <= from) - 1;
         let mut rows = Vec::new();
-        for batch in &self.rows {
-            let own = batch.num_rows();
-            if own <= before {
-                before -= own;
-                continue;
-            }
-            let taken = (own - before).min(left);
-            if taken == 0 {
+        for (batch, before) in self.rows[first..].iter().zip(&self.before_batch[first..]) {
+            if to <= *before {
                 break;
             }
-            rows.push(batch.slice(before, taken));
-            (before, left) = (0, left - taken);
+            let begin = from.saturating_sub(*before);
+            rows.push(batch.slice(begin, batch.num_rows().min(to - before) - begin));
         }
         rows
     }
+}
+
+/// 0, and the sum up to each number.
+fn sums(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut sum = 0;
+    let up_to = numbers.map(|it| {
+        sum += it;
+        sum
+    });
+    std::iter::once(0).chain(up_to).collect()
 }
 
 /// The sum of the numbers in the column for that, if there is one.

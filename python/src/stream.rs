@@ -13,7 +13,7 @@ use clewline_columns::read_batches;
 use clewline_core::{Datum, Recording, Value, Values};
 use clewline_methods::{Check, Error, LineOrder, Report};
 use clewline_report::ReadOptions;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 // How many batches may wait.
 const WAITING_MAX: usize = 4;
@@ -48,10 +48,10 @@ impl Stream {
     pub(crate) fn send(&mut self, rows: RecordBatch) -> Result<(), String> {
         let options = ReadOptions { times: true, ..ReadOptions::default() };
         let recording = read_batches([Ok(rows)], &options).map_err(|it| it.to_string())?;
-        let lines = lines(&recording, self.rows);
+        let lines = lines(&recording, self.rows)?;
         self.rows += recording.history.len();
         // The judge may have ended, by a violation or a limit.
-        let _unwanted = self.lines.send(lines);
+        let _unwanted = self.lines.send(lines.into_bytes());
         Ok(())
     }
 
@@ -64,45 +64,61 @@ impl Stream {
 }
 
 /// The operations in the order of their rows, as JSON lines.
-fn lines(recording: &Recording, before: usize) -> Vec<u8> {
+fn lines(recording: &Recording, before: usize) -> Result<String, String> {
     let Recording { history, values, names, .. } = recording;
     let mut operations: Vec<_> = history.operations().collect();
     operations.sort_by_key(|it| history.source(it.id));
-    let mut lines = Vec::new();
+    let mut lines = String::new();
     for it in operations {
         let source = history.source(it.id);
-        let Some(times) = names.times.as_ref().and_then(|all| all.get(source)) else { continue };
-        let mut line = Map::new();
-        line.insert("process".to_owned(), json(values, names.processes[it.process.index()]));
-        line.insert("op".to_owned(), json(values, it.call.method));
-        if !it.call.arg.is_absent() {
-            line.insert("arg".to_owned(), json(values, it.call.arg));
-        }
-        line.insert("call".to_owned(), times.called.into());
-        if let (Some(ret), Some(returned)) = (it.ret, times.returned) {
-            line.insert("return".to_owned(), returned.into());
-            if !ret.is_absent() {
-                line.insert("ret".to_owned(), json(values, *ret));
-            }
-        }
-        let id = match names.ids {
-            Some(_) => json(values, names.id(source)),
-            None => (before + source).into(),
+        let times = names.times.as_ref().and_then(|all| all.get(source));
+        let times = times.ok_or_else(|| format!("row {} has no times", before + source + 1))?;
+        lines.push_str("{\"process\":");
+        write_json(values, names.processes[it.process.index()], &mut lines);
+        let mut member = |name: &str, value: Value| {
+            lines.push_str(&format!(",\"{name}\":"));
+            write_json(values, value, &mut lines);
         };
-        line.insert("id".to_owned(), id);
-        lines.extend(Json::Object(line).to_string().into_bytes());
-        lines.push(b'\n');
+        member("op", it.call.method);
+        if !it.call.arg.is_absent() {
+            member("arg", it.call.arg);
+        }
+        if let (Some(ret), Some(_)) = (it.ret, times.returned)
+            && !ret.is_absent()
+        {
+            member("ret", *ret);
+        }
+        match names.ids {
+            Some(_) => member("id", names.id(source)),
+            None => lines.push_str(&format!(",\"id\":{}", before + source)),
+        }
+        lines.push_str(&format!(",\"call\":{}", times.called));
+        if let (Some(_), Some(returned)) = (it.ret, times.returned) {
+            lines.push_str(&format!(",\"return\":{returned}"));
+        }
+        lines.push_str("}\n");
     }
-    lines
+    Ok(lines)
 }
 
-fn json(values: &Values, value: Value) -> Json {
+fn write_json(values: &Values, value: Value, out: &mut String) {
     match values.get(value) {
-        Datum::Absent | Datum::Nil => Json::Null,
-        Datum::Bool(truth) => truth.into(),
-        Datum::Int(int) => int.into(),
-        Datum::Text(text) | Datum::Symbol(text) | Datum::Other(text) => text.into(),
-        Datum::List(items) => items.iter().map(|it| json(values, *it)).collect(),
+        Datum::Absent | Datum::Nil => out.push_str("null"),
+        Datum::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
+        Datum::Int(int) => out.push_str(&int.to_string()),
+        Datum::Text(text) | Datum::Symbol(text) => out.push_str(&Json::from(text).to_string()),
+        // A number that is no integer of 64 bits, or an object: as JSON has it.
+        Datum::Other(written) => out.push_str(written),
+        Datum::List(items) => {
+            out.push('[');
+            for (place, item) in items.iter().enumerate() {
+                if place != 0 {
+                    out.push(',');
+                }
+                write_json(values, *item, out);
+            }
+            out.push(']');
+        }
     }
 }
 

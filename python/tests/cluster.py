@@ -9,6 +9,17 @@ import sys
 import threading
 import time
 
+# How long a process may take to start or to end.
+DEADLINE_S = 90
+
+
+def wait_until(is_so, what):
+    """Waits until that is so, and not for longer than a process may take."""
+    until = time.monotonic() + DEADLINE_S
+    while not is_so():
+        assert time.monotonic() < until, f"after {DEADLINE_S} s: not {what}"
+        time.sleep(0.05)
+
 
 class Cluster:
     """A master and two workers with one core each."""
@@ -32,15 +43,16 @@ class Cluster:
         os.environ.update(self.environment)
         self.processes = []
         self.master = self._start("master", "master.Master", "--host", "127.0.0.1", "--port", str(self.port))
-        while True:
-            assert self.master.poll() is None, (self.folder / "master.log").read_text()
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    break
-            time.sleep(0.1)
+        wait_until(self._is_master_there, "a master that accepts connections")
         self.workers = [self.worker(it) for it in range(2)]
 
+    def _is_master_there(self):
+        assert self.master.poll() is None, (self.folder / "master.log").read_text()
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
     def _start(self, name, kind, *words):
+        # The script becomes the virtual machine: the process that is started is that of the daemon.
         with open(self.folder / f"{name}.log", "ab") as log:
             process = subprocess.Popen(
                 [self.home / "bin" / "spark-class", f"org.apache.spark.deploy.{kind}", *words, "--webui-port", "0"],
@@ -77,7 +89,7 @@ class Cluster:
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-            process.wait()
+            process.wait(timeout=DEADLINE_S)
 
 
 class Killer(threading.Thread):
@@ -87,21 +99,26 @@ class Killer(threading.Thread):
     def __init__(self, context, tasks, nth, victim):
         super().__init__(daemon=True)
         self.tracker, self.tasks, self.nth, self.victim = context.statusTracker(), tasks, nth, victim
-        self.killed, self.done = None, threading.Event()
+        self.killed, self.done, self.stages = None, threading.Event(), set()
 
     def run(self):
         seen = []
-        while not self.done.wait(0.01) and self.killed is None:
+        while not self.done.wait(0.01):
             for stage in self.tracker.getActiveStageIds():
+                self.stages.add(stage)
                 about = self.tracker.getStageInfo(stage)
-                if about is None or about.numTasks != self.tasks:
+                if self.killed is not None or about is None or about.numTasks != self.tasks:
                     continue
                 if stage not in seen:
                     seen.append(stage)
                 if seen.index(stage) + 1 == self.nth and 1 <= about.numCompletedTasks < self.tasks:
                     self.killed = self.victim()
                     os.kill(self.killed, signal.SIGKILL)
-                    break
+
+    def has_repeated(self):
+        """Whether a task failed, or a stage was begun again, since the killer was started."""
+        abouts = filter(None, map(self.tracker.getStageInfo, self.stages))
+        return any(about.numFailedTasks or about.currentAttemptId for about in abouts)
 
     def __enter__(self):
         self.start()
@@ -109,4 +126,4 @@ class Killer(threading.Thread):
 
     def __exit__(self, *_):
         self.done.set()
-        self.join()
+        self.join(DEADLINE_S)

@@ -103,6 +103,10 @@ def test_tables_and_frames_agree():
             clewline.check(pd.DataFrame(arrow.to_pylist())),
             clewline.check(pl.from_arrow(arrow)),
             clewline.check(arrow.to_pylist()),
+            clewline.check(iter(arrow.to_pylist())),
+            clewline.check(arrow.combine_chunks().to_batches()[0]),
+            clewline.check(arrow.to_batches(max_chunksize=100)),
+            clewline.check(iter(arrow.to_batches(max_chunksize=100))),
             clewline.check(arrow, object="key"),
             clewline.check(arrow.sort_by([("key", "ascending"), ("call", "ascending")]), object="key", sorted=True),
         ]
@@ -110,6 +114,7 @@ def test_tables_and_frames_agree():
         assert {it.operations for it in results} == {4000}
         assert len({tuple(sorted(it.violated[0].ids)) for it in results if it.violated}) == len(violated)
     assert [it.object for it in results[-1].violated] == [3] == [it.object for it in results[-2].violated]
+    assert clewline.check(arrow.to_batches(), object="key", sorted=False).verdict_of(3) == "violated"
 
 
 def test_a_sorted_stream_is_judged_object_by_object():
@@ -162,7 +167,7 @@ def test_a_process_may_be_in_two_objects_at_a_time_if_objects_are_judged_apart(h
 
 def test_a_limit_is_never_a_success():
     arrow = table(50_000, 3).sort_by([("key", "ascending"), ("call", "ascending")])
-    result = clewline.check(arrow, object="key", sorted=True, memory=1 << 20)
+    result = clewline.check(arrow, object="key", sorted=True, memory=1 << 20, algorithm="jit-graph")
     assert result.verdict == "unknown" and not result and result.unknown_count == 3
     assert "operations are too many for the memory limit of 1 MiB" in result.unknown[0].sentence
     assert result.operations == 50_000
@@ -170,6 +175,50 @@ def test_a_limit_is_never_a_success():
     assert late.verdict == "unknown" and late.unknown_count == 3
     with pytest.raises(AssertionError, match="unknown"):
         clewline.assert_linearizable(arrow, object="key", sorted=True, timeout=0.0)
+
+
+def test_a_memory_limit_is_for_what_is_judged_and_not_for_the_interpreter():
+    # The interpreter with its libraries has more than the limit.
+    arrow = table(400_000, 4_000, (3,), hot=5).sort_by([("key", "ascending"), ("call", "ascending")])
+    given = {"object": "key", "sorted": True, "memory": 16 << 20}
+    assert clewline.check(arrow, **given).verdict_of(5) == "holds"
+    result = clewline.check(arrow, **given, algorithm="jit-graph")
+    [unknown] = result.unknown
+    assert unknown.object == 5 and f"its {unknown.operations} operations are too many" in unknown.sentence
+    assert [it.object for it in result.violated] == [3] and result.operations == 400_000
+
+
+def test_keys_are_not_names_of_objects():
+    violated = tuple(range(150))
+    arrow = table(90_000, 300, violated)
+    result = clewline.check(arrow)
+    # Each key is judged by itself, but no column names objects.
+    assert result.violated_count == 150 and len(result.violated) == 100
+    with pytest.raises(LookupError, match="name no objects"):
+        result.verdict_of(3)
+    for found in result.violated[:10]:
+        key = arrow["key"][found.ids[0]].as_py()
+        assert found.operations == arrow["key"].to_pylist().count(key)
+    named = clewline.check(arrow, object="key")
+    assert named.violated_count == 150 == len(named.violated) and named.verdict_of(3) == "violated"
+    assert named.violated[-1].operations == arrow["key"].to_pylist().count(named.violated[-1].object)
+    assert clewline.check(table(1000, 10)).verdict_of(3) == "holds"
+
+
+def test_numbers_are_no_texts_where_an_object_is_judged_while_it_comes():
+    import pyarrow as pa
+
+    def of(*rets):
+        rows = [row(0, "write", 0, 1, arg=rets[0]), row(0, "read", 2, 3, ret=rets[1])]
+        arrow = pa.Table.from_pylist([{**it, "object": 1} for it in rows])
+        about = {"ARROW:extension:name": "arrow.json", "ARROW:extension:metadata": ""}
+        for name in ("arg", "ret"):
+            place = arrow.schema.get_field_index(name)
+            arrow = arrow.cast(arrow.schema.set(place, pa.field(name, pa.string(), metadata=about)))
+        return [clewline.check(arrow, "register", sorted=True, held=held).verdict for held in (None, 1)]
+
+    assert of("1.5", "1.5") == of('{"a": [1]}', '{"a": [1]}') == ["holds", "holds"]
+    assert of("1.5", '"1.5"') == of('{"a": 1}', '"{\\"a\\":1}"') == ["violated", "violated"]
 
 
 def test_an_object_that_is_not_held_is_judged_while_it_comes():

@@ -73,7 +73,8 @@ fn recent_resident_bytes() -> usize {
 }
 
 /// The resident size of this process; 0 if the system does not report it.
-fn resident_bytes() -> usize {
+#[must_use]
+pub fn resident_bytes() -> usize {
     // Pages are assumed to be 4 KiB. Where they are larger, the limit takes effect late, by the
     // memory that searches do not account for themselves.
     const PAGE_BYTES: usize = 4096;

@@ -62,6 +62,7 @@ fn entry(path: &str, script: &Script) -> &'static Entry {
         about: kept(about),
         operations: operations.leak(),
         parameter: None,
+        is_keyed: false,
         build: |_| Err("is read from its file".to_owned()),
     }))
 }

@@ -27,11 +27,20 @@ pub(crate) fn is_json(field: &Field) -> bool {
     field.metadata().get("ARROW:extension:name").is_some_and(|it| it == "arrow.json")
 }
 
-/// The integers of a column of integers or timestamps, if it is one; nulls are any number.
+/// Whether a column has timestamps.
+pub(crate) fn is_timestamps(array: &dyn Array) -> bool {
+    matches!(array.data_type(), DataType::Timestamp(..))
+}
+
+/// The integers of a column of integers, or of timestamps in nanoseconds, if it is one; nulls are
+/// any number.
 fn integers(array: &dyn Array) -> Option<Vec<Option<i64>>> {
     macro_rules! of {
         ($kind:ty) => {
             array.as_primitive::<$kind>().values().iter().map(|it| i64::try_from(*it).ok()).collect()
+        };
+        ($kind:ty, $nanoseconds:expr) => {
+            array.as_primitive::<$kind>().values().iter().map(|it| it.checked_mul($nanoseconds)).collect()
         };
     }
     Some(match array.data_type() {
@@ -43,15 +52,16 @@ fn integers(array: &dyn Array) -> Option<Vec<Option<i64>>> {
         DataType::UInt16 => of!(types::UInt16Type),
         DataType::UInt32 => of!(types::UInt32Type),
         DataType::UInt64 => of!(types::UInt64Type),
-        DataType::Timestamp(TimeUnit::Second, _) => of!(types::TimestampSecondType),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => of!(types::TimestampMillisecondType),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => of!(types::TimestampMicrosecondType),
+        DataType::Timestamp(TimeUnit::Second, _) => of!(types::TimestampSecondType, 1_000_000_000),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => of!(types::TimestampMillisecondType, 1_000_000),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => of!(types::TimestampMicrosecondType, 1_000),
         DataType::Timestamp(TimeUnit::Nanosecond, _) => of!(types::TimestampNanosecondType),
         _ => return None,
     })
 }
 
-const TOO_LARGE: &str = "expected an integer of 64 bits with a sign, found a larger one";
+const TOO_LARGE: &str =
+    "expected an integer of 64 bits with a sign (of timestamps: of nanoseconds), found a larger one";
 
 /// The times of a column; none where it is null.
 pub(crate) fn times(array: &dyn Array) -> Result<Vec<Option<i64>>, CellError> {

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | `process` | integer or text | required |
 //! | `op` | text | required |
-//! | `call` | integer or timestamp | required: the time of the call; one clock |
+//! | `call` | integer or timestamp | required: the time of the call; one clock. Timestamps of any unit are nanoseconds |
 //! | `return` | the same, or null | null, or no such column: the operation is pending |
 //! | `arg`, `ret` | boolean, integer, text, lists of these, or text of the logical type JSON | null in `arg`: no argument; null in `ret`: null |
 //! | `key` | integer or text | put before `arg`: `put` with key 5 and arg 7 is `put [5, 7]` |

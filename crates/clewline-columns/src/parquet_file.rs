@@ -56,6 +56,10 @@ impl Format for Parquet {
         head.starts_with(b"PAR1")
     }
 
+    fn is_filtered(&self) -> bool {
+        true
+    }
+
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
         let mut bytes = Vec::new();
         input.read_to_end(&mut bytes).map_err(|it| ReadError::in_line(1, it.to_string()))?;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use clewline_core::{
-    Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Times, Value, Values,
+    Interner, Names, ObjectId, ProcessId, RawCall, Recording, RowFilter, Timed, TimedColumns, Times, Value,
+    Values,
 };
 use clewline_report::{ReadError, ReadOptions};
-use rustc_hash::FxHashMap;
 
 use crate::cells::{self, CellError};
 
@@ -31,6 +31,10 @@ pub(crate) fn projection(schema: &Schema) -> Result<Vec<usize>, ReadError> {
     Ok(COLUMNS.iter().filter_map(|it| schema.fields().find(it).map(|it| it.0)).collect())
 }
 
+// Times are compared with each other.
+const MIXED: &str =
+    "expected the times of all calls and returns as integers, or all as timestamps, found both";
+
 /// An error in `row`, from 0, after `read` rows were read.
 pub(crate) fn after(read: usize, row: usize, message: String) -> ReadError {
     let mut error = ReadError::in_line(row + 1, message);
@@ -48,27 +52,11 @@ fn required(batch: &RecordBatch, name: &str) -> Result<ArrayRef, CellError> {
     }
 }
 
-/// Names in the order in which they are first seen.
-#[derive(Default)]
-struct Numbering {
-    names: Vec<Value>,
-    numbers: FxHashMap<Value, u32>,
-}
-
-impl Numbering {
-    fn number(&mut self, name: Value) -> u32 {
-        *self.numbers.entry(name).or_insert_with(|| {
-            self.names.push(name);
-            self.names.len() as u32 - 1
-        })
-    }
-}
-
 /// The rows so far.
 pub(crate) struct Rows {
     values: Values,
-    processes: Numbering,
-    objects: Numbering,
+    processes: Interner<Value>,
+    objects: Interner<Value>,
     columns: TimedColumns<RawCall, Value>,
     // By row; empty if there is no column of ids.
     ids: Vec<Value>,
@@ -77,6 +65,28 @@ pub(crate) struct Rows {
     times: Option<Vec<Times>>,
     // Columns whose texts are JSON.
     json: Vec<String>,
+    // Whether times are timestamps, after the first batch.
+    is_timestamps: Option<bool>,
+    filter: Option<RowFilter>,
+    // How many rows came; and of those that are kept, if not all are, the numbers.
+    seen: usize,
+    kept: Vec<usize>,
+}
+
+/// The cells of a batch, by column and row.
+struct Cells {
+    process: Vec<Value>,
+    op: Vec<Value>,
+    called: Vec<Option<i64>>,
+    returned: Vec<Option<i64>>,
+    key: Option<Vec<Value>>,
+    object: Option<Vec<Value>>,
+    id: Option<Vec<Value>>,
+    arg: Vec<Value>,
+    ret: Vec<Value>,
+    order: Option<Vec<Option<i64>>>,
+    // Whether the texts in `ret` were JSON.
+    is_json: bool,
 }
 
 impl Rows {
@@ -84,39 +94,107 @@ impl Rows {
     pub(crate) fn new(options: &ReadOptions<'_>, json: Vec<String>) -> Rows {
         Rows {
             values: Values::new(),
-            processes: Numbering::default(),
-            objects: Numbering::default(),
+            processes: Interner::new(),
+            objects: Interner::new(),
             columns: TimedColumns::with_capacity(0),
             ids: Vec::new(),
             orders: Vec::new(),
             times: options.times.then(Vec::new),
             json,
+            is_timestamps: None,
+            filter: options.circumstances.rows.clone(),
+            seen: 0,
+            kept: Vec::new(),
         }
     }
 
-    /// How many rows there are.
+    /// How many rows have come.
     pub(crate) fn len(&self) -> usize {
-        self.columns.len()
+        self.seen
     }
 
     /// Takes the rows of a batch, which is in this group of rows.
     pub(crate) fn take(&mut self, batch: &RecordBatch, group: usize) -> Result<(), ReadError> {
-        let before = self.len();
+        let before = self.seen;
+        self.seen += batch.num_rows();
         let failed = |name: &str, error: CellError| {
             let message = format!("column `{name}`, row group {group}: {}", error.message);
             after(before, before + error.row.unwrap_or(0), message)
         };
+        let Cells { process, op, called, returned, key, object, id, arg, ret, order, is_json } =
+            self.cells(batch, &failed)?;
+        let cell =
+            |column: &Option<Vec<Value>>, row: usize| column.as_ref().map_or(Value::ABSENT, |it| it[row]);
+        for row in 0..batch.num_rows() {
+            // In a column of JSON, `null` is a value of its own.
+            let ret = if ret[row].is_absent() && !is_json { Value::NIL } else { ret[row] };
+            if returned[row].is_none() && !matches!(ret, Value::ABSENT | Value::NIL) {
+                let message = "expected a time of the return, where there is a result".to_owned();
+                return Err(failed("return", CellError { row: Some(row), message }));
+            }
+            let (key, object) = (cell(&key, row), cell(&object, row));
+            if let Some(filter) = &self.filter {
+                if !filter.keeps(&self.values, object, if key.is_absent() { arg[row] } else { key }) {
+                    continue;
+                }
+                // The number of a row is its id, also if others are left out.
+                let own = cell(&id, row);
+                self.ids.push(if own.is_absent() { Value::from(before + row) } else { own });
+                self.kept.push(before + row);
+            }
+            let arg = match key {
+                Value::ABSENT => arg[row],
+                key if arg[row].is_absent() => key,
+                key => self.values.list(&[key, arg[row]]),
+            };
+            let called = called[row].unwrap_or_default();
+            self.columns.push(Timed {
+                process: ProcessId(self.processes.intern(process[row])),
+                object: ObjectId(self.objects.intern(object)),
+                call: RawCall { method: op[row], arg },
+                called,
+                returned: returned[row].map(|time| (ret, time)),
+            });
+            if let Some(order) = &order {
+                self.orders.resize(self.columns.len() - 1, None);
+                self.orders.push(order[row]);
+            }
+            if let Some(times) = &mut self.times {
+                times.push(Times { line: before + row + 1, called, returned: returned[row] });
+            }
+        }
+        if let (Some(id), None) = (id, &self.filter) {
+            self.ids.resize(before, Value::ABSENT);
+            self.ids.extend(id);
+        }
+        Ok(())
+    }
+
+    /// The cells of a batch.
+    fn cells(
+        &mut self,
+        batch: &RecordBatch,
+        failed: &impl Fn(&str, CellError) -> ReadError,
+    ) -> Result<Cells, ReadError> {
+        let Rows { values, is_timestamps, json, .. } = self;
         let rows = batch.num_rows();
         let column = |name: &str| batch.column_by_name(name).cloned();
-        let values = &mut self.values;
         let process = required(batch, "process").and_then(|it| cells::names(&it, values));
         let process = process.map_err(|it| failed("process", it))?;
         let op = required(batch, "op").and_then(|it| cells::words(&it, values));
         let op = op.map_err(|it| failed("op", it))?;
-        let called = required(batch, "call").and_then(|it| cells::times(&it));
+        let mut times = |array: &ArrayRef| {
+            let own = cells::is_timestamps(array);
+            // A column without any value has any type.
+            if array.null_count() < array.len() && *is_timestamps.get_or_insert(own) != own {
+                return Err(CellError { row: None, message: MIXED.to_owned() });
+            }
+            cells::times(array)
+        };
+        let called = required(batch, "call").and_then(|it| times(&it));
         let called = called.map_err(|it| failed("call", it))?;
         let returned = match column("return") {
-            Some(array) => cells::times(&array).map_err(|it| failed("return", it))?,
+            Some(array) => times(&array).map_err(|it| failed("return", it))?,
             None => vec![None; rows],
         };
         let mut names = |name: &str| match column(name) {
@@ -127,65 +205,37 @@ impl Rows {
         let mut data = |name: &str| match column(name) {
             Some(array) => {
                 let field = batch.schema_ref().field_with_name(name);
-                let is_json = self.json.iter().any(|it| it == name) || field.is_ok_and(cells::is_json);
+                let is_json = json.iter().any(|it| it == name) || field.is_ok_and(cells::is_json);
                 let cells = cells::data(&array, values, is_json).map_err(|it| failed(name, it))?;
                 Ok((cells, is_json))
             }
             None => Ok((vec![Value::ABSENT; rows], true)),
         };
         let ((arg, _), (ret, is_json)) = (data("arg")?, data("ret")?);
-        for row in 0..rows {
-            let arg = match key.as_ref().map_or(Value::ABSENT, |it| it[row]) {
-                Value::ABSENT => arg[row],
-                key if arg[row].is_absent() => key,
-                key => self.values.list(&[key, arg[row]]),
-            };
-            // In a column of JSON, `null` is a value of its own.
-            let ret = if ret[row].is_absent() && !is_json { Value::NIL } else { ret[row] };
-            let called = called[row].unwrap_or_default();
-            if returned[row].is_none() && !matches!(ret, Value::ABSENT | Value::NIL) {
-                let message = "expected a time of the return, where there is a result".to_owned();
-                return Err(failed("return", CellError { row: Some(row), message }));
-            }
-            let object = object.as_ref().map_or(Value::ABSENT, |it| it[row]);
-            self.columns.push(Timed {
-                process: ProcessId(self.processes.number(process[row])),
-                object: ObjectId(self.objects.number(object)),
-                call: RawCall { method: op[row], arg },
-                called,
-                returned: returned[row].map(|time| (ret, time)),
-            });
-            if let Some(times) = &mut self.times {
-                times.push(Times { line: before + row + 1, called, returned: returned[row] });
-            }
-        }
-        if let Some(array) = column("order") {
-            self.orders.resize(before, None);
-            self.orders.extend(cells::times(&array).map_err(|it| failed("order", it))?);
-        }
-        if let Some(id) = id {
-            self.ids.resize(before, Value::ABSENT);
-            self.ids.extend(id);
-        }
-        Ok(())
+        let order = match column("order") {
+            Some(array) => Some(cells::times(&array).map_err(|it| failed("order", it))?),
+            None => None,
+        };
+        Ok(Cells { process, op, called, returned, key, object, id, arg, ret, order, is_json })
     }
 
     /// The recording of all rows.
     pub(crate) fn finish(self) -> Result<Recording, ReadError> {
-        let Rows { values, processes, objects, columns, mut ids, mut orders, times, .. } = self;
+        let Rows { values, processes, objects, columns, mut ids, mut orders, times, kept, .. } = self;
         let read = columns.len();
-        let failed = |row: usize, message: String| after(read, row, message);
+        let place = |row: usize| kept.get(row).copied().unwrap_or(row);
+        let failed = |row: usize, message: String| after(read, place(row), message);
         if !ids.is_empty() {
             ids.resize(read, Value::ABSENT);
         }
         orders.resize(read, None);
         let history = columns.finish().map_err(|malformed| {
-            let other = malformed.other().map(|it| format!(" (row {})", it + 1)).unwrap_or_default();
+            let other = malformed.other().map(|it| format!(" (row {})", place(it) + 1)).unwrap_or_default();
             failed(malformed.index(), format!("{}{other}", malformed.reason()))
         })?;
         let names = Names {
-            processes: processes.names,
-            objects: objects.names,
+            processes: processes.into_values(),
+            objects: objects.into_values(),
             ids: (!ids.is_empty()).then_some(ids),
             times,
             orders: orders.iter().any(Option::is_some).then_some(orders),
@@ -196,7 +246,10 @@ impl Rows {
             all.sort_unstable();
             let twice = all.windows(2).filter(|it| it[0].0 == it[1].0).map(|it| (it[1].1, it[0].1)).min();
             if let Some((again, first)) = twice {
-                return Err(failed(again, format!("column `id`: it is the id of row {}, too", first + 1)));
+                return Err(failed(
+                    again,
+                    format!("column `id`: it is the id of row {}, too", place(first) + 1),
+                ));
             }
         }
         Ok(Recording::new(history, values, names))

@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, ListArray,
-    RecordBatch, StringArray, TimestampMicrosecondArray, UInt64Array,
+    RecordBatch, StringArray, TimestampMicrosecondArray, TimestampSecondArray, UInt64Array,
     types::{Int32Type, Int64Type},
 };
 use arrow_ipc::writer::{FileWriter, StreamWriter};
@@ -15,6 +15,7 @@ use arrow_schema::{Field, Schema};
 use clewline_core::{GeneratorConfig, Recording};
 use clewline_report::{Format, ReadOptions, formats};
 use clewline_specs::CATALOG;
+use clewline_testing::pick;
 use parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
 
 fn format(name: &str) -> &'static dyn Format {
@@ -176,6 +177,39 @@ fn tables_of_others_are_read() {
     }
 }
 
+/// Each unit of timestamps is one of nanoseconds: they are compared with each other.
+#[test]
+fn timestamps_of_all_units_are_compared() {
+    let rows = |columns: &mut Columns, called: ArrayRef, returned: ArrayRef| {
+        columns.retain(|it| !matches!(it.0, "call" | "return" | "process"));
+        columns.push(("process", Arc::new(Int32Array::from(vec![0; 3]))));
+        columns.extend([("call", called), ("return", returned)]);
+    };
+    let mut mixed = columns();
+    let returned = TimestampMicrosecondArray::from(vec![Some(1_500_000), Some(2_000_500), None]);
+    rows(&mut mixed, Arc::new(TimestampSecondArray::from(vec![1, 2, 3])), Arc::new(returned));
+    for (name, bytes) in written(&batch(mixed)) {
+        let text = jsonl(&read(name, &bytes).unwrap());
+        let times = |it: &str| it.split_once("\"call\"").map(|it| it.1.to_owned()).unwrap();
+        assert_eq!(
+            text.lines().map(times).collect::<Vec<_>>(),
+            [": 0, \"return\": 1}", ": 2, \"return\": 3}", ": 4}"]
+        );
+    }
+    let mut both = columns();
+    let returned = Int64Array::from(vec![Some(11), Some(21), None]);
+    rows(&mut both, Arc::new(TimestampSecondArray::from(vec![1, 2, 3])), Arc::new(returned));
+    for (name, bytes) in written(&batch(both)) {
+        let error = read(name, &bytes).map(|_| ()).unwrap_err();
+        assert!(error.contains("column `return`") && error.contains("found both"), "{error}");
+    }
+    let mut late = columns();
+    let returned = TimestampSecondArray::from(vec![None; 3]);
+    rows(&mut late, Arc::new(TimestampSecondArray::from(vec![1, 2, i64::MAX / 1000])), Arc::new(returned));
+    let error = read("arrow", &written(&batch(late))[1].1).map(|_| ()).unwrap_err();
+    assert!(error.contains("column `call`") && error.contains("nanoseconds"), "{error}");
+}
+
 #[test]
 fn what_does_not_fit_is_named() {
     let check = |name: &'static str, array: Option<ArrayRef>, expected: &str| {
@@ -230,7 +264,7 @@ fn what_does_not_fit_is_named() {
     );
     check(
         "return",
-        Some(Arc::new(Int64Array::from(vec![40, 41, 42]))),
+        Some(Arc::new(TimestampMicrosecondArray::from(vec![40, 41, 42]))),
         "a process calls while its previous operation is still open (row 1)",
     );
     // The third row is in the second group.
@@ -254,5 +288,69 @@ fn damaged_files_are_refused() {
             // It is read, or refused: nothing else happens.
             drop(read(name, &damaged));
         }
+    }
+}
+
+/// The columns with one replaced, or left out.
+fn with(name: &'static str, array: Option<ArrayRef>) -> RecordBatch {
+    let mut columns = columns();
+    columns.retain(|it| it.0 != name.trim_end_matches('!'));
+    columns.extend(array.map(|it| (name, it)));
+    batch(columns)
+}
+
+/// The tables in `fuzz/corpus`; those that are refused are called `bad-…`.
+fn seeds() -> Vec<(&'static str, RecordBatch)> {
+    let ints = |ints: [i64; 3]| -> Option<ArrayRef> { Some(Arc::new(Int64Array::from(ints.to_vec()))) };
+    let texts = |texts: [&str; 3]| -> Option<ArrayRef> { Some(Arc::new(StringArray::from(texts.to_vec()))) };
+    let lists = vec![Some(vec![Some(1), None]), None, Some(vec![])];
+    let lists: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(lists));
+    vec![
+        ("timestamps", batch(columns())),
+        ("seconds", with("return", Some(Arc::new(TimestampSecondArray::from(vec![None, None, Some(1)]))))),
+        ("ids", with("id", ints([7, 5, 6]))),
+        ("texts-as-ids", with("id", texts(["a", "b", ""]))),
+        ("json", with("arg!", texts(["1.5", "{\"a\": [null]}", "\"x\""]))),
+        ("lists", with("arg", Some(lists))),
+        ("truths", with("arg", Some(Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)]))))),
+        ("no-returns", with("return", None)),
+        ("no-objects", with("object", None)),
+        ("no-rows", batch(columns()).slice(0, 0)),
+        ("bad-no-op", with("op", None)),
+        ("bad-op", with("op", ints([1, 2, 3]))),
+        ("bad-both-kinds-of-times", with("return", ints([1, 2, 3]))),
+        ("bad-json", with("arg!", texts(["1", "{", "2"]))),
+        ("bad-same-id", with("id", ints([5, 6, 5]))),
+    ]
+}
+
+/// The seeds of the fuzzer are read, or refused, and nothing that is like them makes a panic.
+#[test]
+fn seeds_and_mutations_of_them_never_panic() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let mut random = clewline_core::Random::new(27);
+    for (place, format) in [(0, "parquet"), (1, "arrow")] {
+        let (mut read_again, mut refused) = (0, 0);
+        for (seed, batch) in seeds() {
+            let path = corpus.join(format).join(seed);
+            if std::env::var_os("CLEWLINE_BLESS").is_some() {
+                std::fs::create_dir_all(corpus.join(format)).unwrap();
+                std::fs::write(&path, &written(&batch)[place].1).unwrap();
+            }
+            let bytes = std::fs::read(&path).expect("CLEWLINE_BLESS=1 writes the files");
+            let outcome = read(format, &bytes);
+            let is_none = outcome.as_ref().err().is_some_and(|it| it.contains("expected an operation"));
+            let is_good = outcome.is_ok() || seed == "no-rows" && is_none;
+            assert_eq!(is_good, !seed.starts_with("bad-"), "{format}/{seed}: {:?}", outcome.err());
+            for _ in 0..pick(60, 3_000) {
+                let mut mutated = bytes.clone();
+                for _ in 0..=random.below(3) {
+                    let at = random.below(mutated.len());
+                    mutated[at] = random.below(256) as u8;
+                }
+                *if read(format, &mutated).is_ok() { &mut read_again } else { &mut refused } += 1;
+            }
+        }
+        assert!(0 < read_again && 0 < refused, "{format}: {read_again} read, {refused} refused");
     }
 }

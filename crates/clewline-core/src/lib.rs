@@ -37,6 +37,7 @@ mod random;
 mod rank;
 mod recording;
 mod role;
+mod row_filter;
 mod sampling;
 mod set_operation;
 mod shown;
@@ -75,6 +76,7 @@ pub use problem::{Automaton, PossibleResult, Problem, Replay, Retain, Show, Star
 pub use random::Random;
 pub use recording::{Names, Note, OwnTimes, RawCall, RawHistory, Recording, Skipped, Times};
 pub use role::{ObjectKind, Role, RoleKind, Roles};
+pub use row_filter::RowFilter;
 pub use sampling::{CallSampler, GeneratorConfig, ValueDomain};
 pub use set_operation::{SetOperation, SetOperations};
 pub use shown::{Shown, ShownArguments, ShownReturn, visible};

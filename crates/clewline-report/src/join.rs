@@ -1,8 +1,6 @@
 //! Several recordings of one history: files that parts of a system wrote, by one clock.
 
-use std::collections::HashMap;
-
-use clewline_core::{Names, RawCall, Recording, Times, Value, Values};
+use clewline_core::{Interner, Names, RawCall, Recording, Times, Value, Values};
 
 use crate::{
     ReadError,
@@ -29,8 +27,8 @@ pub fn join(recordings: Vec<(String, Recording)>, skew: i64) -> Result<Recording
 #[derive(Default)]
 struct Joined {
     values: Values,
-    processes: Numbering,
-    objects: Numbering,
+    processes: Interner<Value>,
+    objects: Interner<Value>,
     rows: TimedRows,
     // By row.
     ids: Vec<Value>,
@@ -40,21 +38,6 @@ struct Joined {
     initial: Option<Value>,
     // The name of each recording, and how many rows and lines came before it.
     files: Vec<(String, usize, usize)>,
-}
-
-#[derive(Default)]
-struct Numbering {
-    names: Vec<Value>,
-    numbers: HashMap<Value, u32>,
-}
-
-impl Numbering {
-    fn number(&mut self, name: Value) -> u32 {
-        *self.numbers.entry(name).or_insert_with(|| {
-            self.names.push(name);
-            self.names.len() as u32 - 1
-        })
-    }
 }
 
 impl Joined {
@@ -85,8 +68,8 @@ impl Joined {
             let own = names.ids.as_ref().and_then(|it| it.get(history.source(operation.id)).copied());
             self.rows.push(TimedRow {
                 line: lines + times.line,
-                process: self.processes.number(rename(process.unwrap_or(Value::ABSENT))),
-                object: self.objects.number(rename(object)),
+                process: self.processes.intern(rename(process.unwrap_or(Value::ABSENT))),
+                object: self.objects.intern(rename(object)),
                 call: RawCall { method: rename(operation.call.method), arg: rename(operation.call.arg) },
                 called: times.called,
                 returned: times.returned.zip(operation.ret).map(|(time, ret)| (rename(*ret), time)),
@@ -102,7 +85,7 @@ impl Joined {
     fn finish(self, skew: i64) -> Result<Recording, (String, ReadError)> {
         let Joined {
             mut values,
-            mut processes,
+            processes,
             objects,
             rows,
             mut ids,
@@ -116,11 +99,12 @@ impl Joined {
             let at = files.partition_point(|it| it.1 <= row).saturating_sub(1);
             files.get(at).map_or((String::new(), 1), |it| (it.0.clone(), times[row].line - it.2))
         };
+        let mut processes = processes.into_values();
         let (columns, own_times) = match skew {
             // A process that is in two files at the same time is an error.
             0 => (rows.into_columns_of_processes(), None),
             _ => {
-                let (columns, _, own_times) = rows.into_columns(skew, &mut processes.names);
+                let (columns, _, own_times) = rows.into_columns(skew, &mut processes);
                 (columns, own_times)
             }
         };
@@ -136,8 +120,8 @@ impl Joined {
         }
         let lines = times.iter().map(|it| u32::try_from(it.line).unwrap_or(u32::MAX)).collect();
         let names = Names {
-            processes: processes.names,
-            objects: objects.names,
+            processes,
+            objects: objects.into_values(),
             ids: Some(ids),
             lines: Some(lines),
             times: Some(times),

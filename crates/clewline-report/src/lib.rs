@@ -5,6 +5,7 @@
 
 mod event_reader;
 mod event_writer;
+mod filtered_lines;
 pub mod formats;
 #[cfg(feature = "files")]
 mod jepsen_events;
@@ -26,7 +27,7 @@ use std::{
     sync::LazyLock,
 };
 
-use clewline_core::{Recording, Value, Values};
+use clewline_core::{Recording, RowFilter, Value, Values};
 
 pub use join::join;
 pub use json_value::json_value;
@@ -55,6 +56,11 @@ pub trait Format: Sync {
     /// Whether operations have times, of clocks that may differ. Elsewhere their order is that of
     /// the file.
     fn has_clock(&self) -> bool {
+        false
+    }
+
+    /// Whether rows can be [left out](Circumstances::rows) while it is read.
+    fn is_filtered(&self) -> bool {
         false
     }
 
@@ -229,6 +235,8 @@ pub struct Circumstances {
     /// The names of columns or attributes.
     #[cfg(feature = "files")]
     pub mapping: Mapping,
+    /// Which rows are kept; all of them by default.
+    pub rows: Option<RowFilter>,
 }
 
 /// A file cannot be read as a history in some format, or as calls on a system of actors.

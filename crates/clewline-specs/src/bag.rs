@@ -20,6 +20,7 @@ pub const ENTRY: Entry = Entry {
     about: "an unordered collection: add, take (any element)",
     operations: &Call::OPERATIONS,
     parameter: None,
+    is_keyed: false,
     build: |parameter| parameter::without_parameter(Bag, parameter),
 };
 

@@ -16,6 +16,7 @@ pub const ENTRY: Entry = Entry {
     about: "a register with compare-and-swap: read, write, cas; initially null",
     operations: &Call::OPERATIONS,
     parameter: Some("its initial value"),
+    is_keyed: false,
     build: |parameter| parameter::boxed(CasRegister { initial: parameter.map_or(Value::NIL, parse_value) }),
 };
 

@@ -23,6 +23,7 @@ pub const ENTRY: Entry = Entry {
     about: "a channel that can be closed: send, recv, close",
     operations: &Call::OPERATIONS,
     parameter: None,
+    is_keyed: false,
     build: |parameter| parameter::without_parameter(Channel, parameter),
 };
 

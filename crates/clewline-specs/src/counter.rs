@@ -16,6 +16,7 @@ pub const ENTRY: Entry = Entry {
     about: "a counter: inc, dec, add, read; initially 0",
     operations: &Call::OPERATIONS,
     parameter: Some("its initial value"),
+    is_keyed: false,
     build: |parameter| {
         let expected = "expected an initial value after the colon, an integer of 64 bits, found";
         let initial = parameter.map(|it| it.parse().map_err(|_| format!("{expected} `{it}`"))).transpose()?;

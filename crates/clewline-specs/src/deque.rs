@@ -19,6 +19,7 @@ pub const ENTRY: Entry = Entry {
     about: "a double-ended queue: push-front, push-back, pop-front, pop-back",
     operations: &Call::OPERATIONS,
     parameter: Some("its capacity"),
+    is_keyed: false,
     build: |parameter| parameter::boxed(Deque { capacity: Capacity::parse(parameter)? }),
 };
 

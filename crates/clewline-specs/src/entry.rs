@@ -15,6 +15,9 @@ pub struct Entry {
     pub operations: &'static [Operation],
     /// What may follow the name after a colon, if anything may: `queue:8`.
     pub parameter: Option<&'static str>,
+    /// Whether operations begin with a key or an element: then a column of keys does not only name
+    /// objects, and the operations on different keys are independent where no operation is on all.
+    pub is_keyed: bool,
     /// Builds the specification with that parameter, or returns what is wrong with the parameter.
     pub build: Build,
 }

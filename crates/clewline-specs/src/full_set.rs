@@ -23,6 +23,7 @@ pub const ENTRY: Entry = Entry {
     about: "a set, judged as a whole: add, remove, contains, read (all elements)",
     operations: &Call::OPERATIONS,
     parameter: None,
+    is_keyed: true,
     build: |parameter| parameter::without_parameter(FullSet, parameter),
 };
 

@@ -37,6 +37,7 @@ pub const ENTRY: Entry = Entry {
     about: "a map, each key judged by itself: get, put, insert, remove, erase, contains, append, cas, get-or-insert",
     operations: &Call::OPERATIONS,
     parameter: None,
+    is_keyed: true,
     build: |parameter| parameter::without_parameter(Map::new(), parameter),
 };
 

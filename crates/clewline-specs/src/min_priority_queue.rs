@@ -20,6 +20,7 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: None,
+    is_keyed: false,
     build: |parameter| parameter::without_parameter(PriorityQueue::least_first(), parameter),
 };
 

@@ -24,6 +24,7 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: None,
+    is_keyed: true,
     build: |parameter| parameter::without_parameter(Multiset, parameter),
 };
 

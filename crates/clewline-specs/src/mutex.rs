@@ -16,6 +16,7 @@ pub const ENTRY: Entry = Entry {
     about: "a mutex: lock, unlock; initially free",
     operations: &Call::OPERATIONS,
     parameter: None,
+    is_keyed: false,
     build: |parameter| parameter::without_parameter(Mutex, parameter),
 };
 

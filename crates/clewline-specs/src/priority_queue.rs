@@ -17,6 +17,7 @@ pub const ENTRY: Entry = Entry {
     about: "a priority queue of integers, greatest first: add, poll, peek",
     operations: &Call::OPERATIONS,
     parameter: None,
+    is_keyed: false,
     build: |parameter| parameter::without_parameter(PriorityQueue::new(), parameter),
 };
 

@@ -23,6 +23,7 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: Some("its quasi factor K"),
+    is_keyed: false,
     build: |parameter| parameter::boxed(Relaxed::parse(Stack::new(), parameter)?),
 };
 

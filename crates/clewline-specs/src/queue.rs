@@ -19,6 +19,7 @@ pub const ENTRY: Entry = Entry {
     about: "a FIFO queue: enq, deq, peek",
     operations: &Call::OPERATIONS,
     parameter: Some("its capacity"),
+    is_keyed: false,
     build: |parameter| parameter::boxed(Queue { capacity: Capacity::parse(parameter)? }),
 };
 

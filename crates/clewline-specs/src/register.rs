@@ -15,6 +15,7 @@ pub const ENTRY: Entry = Entry {
     about: "a register: read, write; initially null",
     operations: &Call::OPERATIONS,
     parameter: Some("its initial value"),
+    is_keyed: false,
     build: |parameter| parameter::boxed(Register { initial: parameter.map_or(Value::NIL, parse_value) }),
 };
 

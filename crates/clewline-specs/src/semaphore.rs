@@ -17,6 +17,7 @@ pub const ENTRY: Entry = Entry {
     about: "a counting semaphore: acquire, release; initially one permit",
     operations: &Call::OPERATIONS,
     parameter: Some("the number of permits at first"),
+    is_keyed: false,
     build: |parameter| {
         let permits = parameter.map(|it| parse_number(it, "a number of permits", 0)).transpose()?;
         parameter::boxed(permits.map_or(Semaphore::default(), |permits| Semaphore { permits }))

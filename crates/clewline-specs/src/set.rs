@@ -17,6 +17,7 @@ pub const ENTRY: Entry = Entry {
     about: "a set, each element judged by itself: add, remove, contains",
     operations: &Call::OPERATIONS,
     parameter: None,
+    is_keyed: true,
     build: |parameter| parameter::without_parameter(Set, parameter),
 };
 

@@ -17,6 +17,7 @@ pub const ENTRY: Entry = Entry {
     about: "a stack: push, pop, peek",
     operations: &Call::OPERATIONS,
     parameter: Some("its capacity"),
+    is_keyed: false,
     build: |parameter| parameter::boxed(Stack { capacity: Capacity::parse(parameter)? }),
 };
 

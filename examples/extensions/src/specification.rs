@@ -9,6 +9,7 @@ pub const ENTRY: Entry = Entry {
     about: "a latch: set, is-set; initially not set",
     operations: &Call::OPERATIONS,
     parameter: None,
+    is_keyed: false,
     build: |parameter| match parameter {
         None => Ok(Box::new(Latch)),
         Some(found) => Err(format!("takes no parameter, found `{found}`")),

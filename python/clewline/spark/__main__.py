@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from typing import Optional
+from typing import Any, Optional
 
 from .. import __version__
 from ._check import check
-from ._errors import SparkError
+from ._errors import SparkError, understood
 
 _CODES = {"holds": 0, "violated": 1, "unknown": 3}
 
@@ -16,6 +17,15 @@ _CODES = {"holds": 0, "violated": 1, "unknown": 3}
 def main(arguments: Optional[list] = None) -> int:
     """Runs the command, and returns its exit code."""
     args = _parser().parse_args(arguments)
+    try:
+        return _run(args)
+    except Exception as error:  # noqa: BLE001 - 1, Python's exit code of any exception, is a verdict
+        known = error if isinstance(error, (SparkError, ValueError, OSError)) else understood(error)
+        print(f"error: {known}", file=sys.stderr)
+        return 2
+
+
+def _run(args: argparse.Namespace) -> int:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("clewline check")
@@ -24,12 +34,12 @@ def main(arguments: Optional[list] = None) -> int:
     for setting in args.conf:
         name, _, value = setting.partition("=")
         builder = builder.config(name, value)
+    options = {name: value for name in _PASSED if (value := getattr(args, name)) is not None}
+    if args.initial is not None:
+        options["initial"] = _state(args.initial)
     spark = builder.getOrCreate()
     try:
-        if args.sql:
-            df = spark.sql(args.sql)
-        else:
-            df = spark.read.format(args.read_format).load(args.paths)
+        df = spark.sql(args.sql) if args.sql else spark.read.format(args.read_format).load(args.paths)
         result = check(
             df,
             args.spec,
@@ -38,11 +48,8 @@ def main(arguments: Optional[list] = None) -> int:
             json=tuple(args.json),
             reports=args.reports,
             progress=_show if sys.stderr.isatty() else None,
-            **{name: value for name in _PASSED if (value := getattr(args, name)) is not None},
+            **options,
         )
-    except (SparkError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
     finally:
         spark.stop()
     print(result.json() if args.format == "json" else result, end="\n" if args.format == "json" else "")
@@ -51,7 +58,18 @@ def main(arguments: Optional[list] = None) -> int:
     return _CODES[result.verdict]
 
 
-_PASSED = ("algorithm", "timeout", "memory", "initial", "may_fail", "violations")
+def _state(text: str) -> Any:
+    """A state as `clewline check --initial` takes it: JSON, a text, or `@FILE`."""
+    if text.startswith("@"):
+        with open(text[1:], encoding="utf-8") as file:
+            text = file.read()
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+_PASSED = ("algorithm", "timeout", "memory", "may_fail", "violations")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -75,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--algorithm", help="checking algorithm")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="time limit of each task")
     parser.add_argument("--memory", type=int, metavar="BYTES", help="memory limit of each task")
-    parser.add_argument("--initial", help="state of each object before the first operation")
+    parser.add_argument("--initial", help="state of each object before the first operation: JSON, a text, or @FILE")
     parser.add_argument("--may-fail", help="results that operations may return with no effect")
     parser.add_argument("--violations", type=int, help="for how many violations there are counterexamples")
     parser.add_argument("--version", action="version", version=f"clewline {__version__}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,7 @@ def explore(*words: str, shards: int, **settings: Any) -> Campaign:
       program with subjects of your own. It must be there on every executor.
     - `journals`: a folder that all executors see, in which the journals are kept: the same campaign
       goes on from there, also after the driver was killed.
+    - `jobs`: threads of each task; by default those that Spark gives to a task.
     - `html`, `junit`, `markdown`: files that `clewline merge` writes.
     """
     return _run("explore", words, shards, settings)
@@ -74,8 +76,8 @@ def _run(command: str, words: tuple, shards: int, settings: dict) -> Campaign:
     program = settings.pop("program", None)
     folder = settings.pop("journals", None)
     outputs = {name: settings.pop(name, None) for name in ("html", "junit", "markdown")}
-    line = [command, *map(str, words), *_flags(settings)]
-    task = _task(line, shards, program, None if folder is None else os.fspath(folder))
+    line = _line(command, words, settings, spark)
+    task = _task(line, shards, program, None if folder is None else os.path.abspath(folder))
     try:
         rows = spark.range(0, shards, 1, shards).mapInArrow(task, "shard int, journal binary").collect()
     except Exception as error:
@@ -89,6 +91,12 @@ def _run(command: str, words: tuple, shards: int, settings: dict) -> Campaign:
             with open(paths[-1], "wb") as out:
                 out.write(journal)
         return merge(paths, program, outputs)
+
+
+def _line(command: str, words: tuple, settings: dict, spark: Any) -> list:
+    """The words of the command line, with as many threads as Spark gives to a task."""
+    cores = spark.conf.get("spark.task.cpus", "1")
+    return [command, *map(str, words), *_flags({**settings, "jobs": settings.get("jobs", cores)})]
 
 
 def merge(paths: list, program: Optional[list], outputs: dict) -> Campaign:
@@ -133,16 +141,33 @@ def _task(line: list, shards: int, program: Optional[list], folder: Optional[str
     return run
 
 
+# What the command line says of a journal that is locked.
+_IN_USE = "another process writes this journal"
+
+
 def run_shard(line: list, shard: int, shards: int, program: Optional[list], folder: Optional[str]) -> bytes:
     """Runs one shard, and returns its journal."""
     from ._errors import marked
 
-    with tempfile.TemporaryDirectory(prefix="clewline-") as own:
-        path = os.path.join(folder or own, f"{shard}.journal")
+    def run(path: str) -> str:
         command = [*(program or own_program()), *line, "--shard", f"{shard}/{shards}", "--journal", path]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=own)
-        if done.returncode != 0:
-            said = done.stderr.strip()[-_SAID_MAX:] or f"exit code {done.returncode}"
+        return "" if done.returncode == 0 else done.stderr.strip()[-_SAID_MAX:] or f"exit code {done.returncode}"
+
+    with tempfile.TemporaryDirectory(prefix="clewline-") as own:
+        path = os.path.join(folder or own, f"{shard}.journal")
+        said = run(path)
+        if _IN_USE in said:
+            # The command of an attempt whose executor is gone may still run, and an attempt on a slow
+            # machine does: this one goes on from a copy, and replaces the journal when it is finished.
+            copy = os.path.join(own, "copy.journal")
+            shutil.copyfile(path, copy)
+            said = run(copy)
+            if not said:
+                aside = f"{path}.{os.getpid()}"
+                shutil.copyfile(copy, aside)
+                os.replace(aside, path)
+        if said:
             raise RuntimeError(marked("shard", f"shard {shard}/{shards}: {said}"))
         with open(path, "rb") as journal:
             return journal.read()

@@ -94,10 +94,7 @@ def _task(df: Any, spec: Any, column: str, options: dict, as_json: tuple) -> Cal
     """The function that tasks run. It is sent as a whole, so that it also runs, and says so, where
     another version is installed."""
     version, cores = _native.VERSION, _cores(df)
-    options = dict(options)
-    memory = _configured(df, "spark.executor.pyspark.memory")
-    if memory is not None and options.get("memory") is None:
-        options["memory"] = _bytes(memory) * 3 // 4
+    options = {name: value for name, value in options.items() if value is not None}
 
     def judge(batches: Any) -> Any:
         import clewline
@@ -167,7 +164,6 @@ def _with_reports(
     result: Result, prepared: Any, spec: Any, column: str, options: dict, as_json: tuple, reports: int
 ) -> Result:
     """The result with the reports of violated objects, whose histories are fetched: the shortest."""
-    import pyarrow as pa
     from pyspark.sql import functions as F
 
     from ._task import _with_json
@@ -188,7 +184,7 @@ def _with_reports(
     order = [f"`{it}`" for it in (column, "call", "return", "id") if it in prepared.columns]
     history = prepared.where(wanted).sort(*order)
     try:
-        table = history.toArrow() if hasattr(history, "toArrow") else pa.Table.from_pandas(history.toPandas())
+        table = _fetched(history)
     except Exception as error:
         raise understood(error) from error
     table = table.cast(_with_json(table.schema, as_json))
@@ -204,6 +200,22 @@ def _with_reports(
         result.violated_count,
         result.unknown_count,
     )
+
+
+def _fetched(df: Any) -> Any:
+    """The rows of a DataFrame as an Arrow table, in its order and with its types. (`toArrow` came
+    with Spark 4.0, and `toPandas` makes fractions of integers if one is null.)"""
+    import pyarrow as pa
+
+    def serialized(batches: Any) -> Any:
+        for batch in batches:
+            out = pa.BufferOutputStream()
+            with pa.ipc.new_stream(out, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pa.RecordBatch.from_arrays([pa.array([out.getvalue().to_pybytes()], pa.binary())], ["batch"])
+
+    streams = (pa.ipc.open_stream(bytes(row[0])) for row in df.mapInArrow(serialized, "batch binary").collect())
+    return pa.concat_tables([stream.read_all() for stream in streams])
 
 
 class _Watch:
@@ -258,9 +270,15 @@ def _configured(df: Any, name: str) -> Optional[str]:
         return None
 
 
-def _cores(df: Any) -> int:
+def _cores(df: Any) -> Optional[int]:
+    """How many tasks an executor runs at a time, if the settings say so."""
     cores = _configured(df, "spark.executor.cores")
-    return int(cores) if cores and cores.isdigit() else 1
+    if cores and cores.isdigit():
+        per_task = _configured(df, "spark.task.cpus") or "1"
+        return max(1, int(cores) // int(per_task))
+    # By default an executor has one core on YARN and on Kubernetes, and elsewhere those of its machine.
+    is_one = (_configured(df, "spark.master") or "").startswith(("yarn", "k8s"))
+    return 1 if is_one else None
 
 
 def _parallelism(df: Any) -> int:
@@ -269,12 +287,3 @@ def _parallelism(df: Any) -> int:
     except Exception:  # noqa: BLE001 - Spark Connect has no such thing
         shuffle = _configured(df, "spark.sql.shuffle.partitions")
         return int(shuffle) // 2 if shuffle and shuffle.isdigit() else 100
-
-
-def _bytes(text: str) -> int:
-    """The number of bytes of a setting such as `2g`; megabytes are the unit without one."""
-    units = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-    text = text.strip().lower().rstrip("b") or "0"
-    if text[-1] in units:
-        return int(text[:-1]) * units[text[-1]]
-    return int(text) << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Iterator
+from typing import Any, Iterator, Optional
 
 from .. import _native
 from .._check import settings_of
@@ -17,12 +17,14 @@ SCHEMA = "partition int, kind string, body string"
 _FOUND_MAX = 1000
 
 
-def judge(batches: Iterator[Any], spec: Any, column: str, options: dict, as_json: tuple, cores: int) -> Iterator[Any]:
+def judge(
+    batches: Iterator[Any], spec: Any, column: str, options: dict, as_json: tuple, cores: Optional[int]
+) -> Iterator[Any]:
     """One row for each object that does not hold, and one that certifies the partition."""
     import pyarrow as pa
     from pyspark import TaskContext
 
-    options = {"memory": _native.available_memory() // max(1, cores), **options, "jobs": 1}
+    options = {"memory": memory_max(cores), **options, "jobs": 1}
     context = TaskContext.get()
     partition = context.partitionId() if context is not None else -1
     first = next(batches, None)
@@ -85,6 +87,26 @@ def _with_json(schema: Any, as_json: tuple) -> Any:
     return schema
 
 
-def host() -> str:
-    """The name of this machine."""
-    return os.uname().nodename
+# Of the address space that a task may have, that much is for histories.
+_HISTORY_SHARE = (3, 4)
+
+
+def memory_max(cores: Optional[int]) -> int:
+    """How many bytes a task may take for the histories that it judges, on an executor that runs this
+    number of tasks at a time, if that is known."""
+    # Spark's own limit of the address space of this process: `spark.executor.pyspark.memory` divided
+    # by the tasks of an executor.
+    share = os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "")
+    if share.isdigit():
+        above, below = _HISTORY_SHARE
+        return max(0, (int(share) << 20) - _mapped_bytes()) // below * above
+    return _native.available_memory() // max(1, cores or os.cpu_count() or 1)
+
+
+def _mapped_bytes() -> int:
+    """The address space that this process has already; 0 where that cannot be read."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as statm:
+            return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0

@@ -2,6 +2,7 @@
 
 mod args;
 mod next;
+mod passes;
 pub(super) mod shards;
 
 use std::{
@@ -52,8 +53,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         let file = journal.as_ref().map(|_| inputs_fingerprint(args, path));
         if let Some((journal, unit)) = journal.as_mut().and_then(|it| it.take().map(|unit| (it, unit))) {
             if Some(&unit["file"]) != file.as_ref() {
-                let why = format!("{} has changed since it was checked", path.display());
-                return Err(journal.mismatch(&why));
+                return Err(journal.mismatch(&changed(args, path)));
             }
             let entry = kept_entry::from_json(&unit["entry"]).ok_or_else(|| journal.mismatch("no entry"))?;
             unit["error"].as_str().into_iter().for_each(print_error);
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             entries.push(entry);
             continue;
         }
-        let outcome = check_file(args, &check, path);
+        let outcome = check_file(args, &check, path, Reading::AsNeeded);
         let (text, outcome, entry) = report(args, &mut stdout, number, path, outcome)?;
         if let Some(journal) = &mut journal {
             let error = outcome.err().map(|it| it.to_string());
@@ -78,13 +78,25 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     finish(args, &mut stdout, &counts, entries)
 }
 
-/// By which a history, and a specification in a file, are recognized; what cannot be read as well.
+/// By which a history, and what options name, are recognized; what cannot be read as well.
 fn inputs_fingerprint(args: &Args, path: &Path) -> Json {
-    let history = fingerprint(path).unwrap_or_default();
-    match args.spec.ends_with(LOADER.suffix) {
-        true => json!([history, fingerprint(Path::new(&args.spec)).unwrap_or_default()]),
-        false => history,
+    let mut all = [path].into_iter().chain(named_files(args)).map(|it| fingerprint(it).unwrap_or_default());
+    match (all.next(), all.collect::<Vec<_>>()) {
+        (history, others) if others.is_empty() => json!(history),
+        (history, others) => json!([history, others]),
     }
+}
+
+/// The files that options name.
+fn named_files(args: &Args) -> impl Iterator<Item = &Path> {
+    let script = args.spec.ends_with(LOADER.suffix).then(|| Path::new(&args.spec));
+    script.into_iter().chain(args.known.files())
+}
+
+/// Why a journal does not fit.
+fn changed(args: &Args, path: &Path) -> String {
+    let others = named_files(args).map(|it| format!(" or {}", it.display()));
+    format!("{}{} has changed since it was checked", path.display(), others.collect::<String>())
 }
 
 /// Prints and draws the outcome of a file. Returns what was printed, and its entry.
@@ -200,6 +212,7 @@ fn configure(args: &Args) -> Result<Check, Failure> {
     if args.quasi.is_some() && patterns().next().is_some() {
         return Err(Failure::Message("--quasi: a pattern of several files is not supported".to_owned()));
     }
+    passes::refuse(args)?;
     args.drawings.accept(args.files.len())?;
     let mut matched: Vec<PathBuf> = Vec::new();
     for pattern in patterns() {
@@ -255,22 +268,33 @@ fn quasi(args: &Args) -> Result<Option<Quasi>, Failure> {
     quasi::parse_and_warn(args.quasi.as_deref(), args.reading.as_deref(), &args.spec)
 }
 
-fn check_file(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Error> {
+/// How a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// Whole, so that its parts have numbers.
+    Whole,
+    /// A long one is checked while it is read, if the arguments allow it.
+    AsNeeded,
+}
+
+fn check_file(args: &Args, check: &Check, path: &Path, reading: Reading) -> Result<Report<'static>, Error> {
     let name = name(args, path);
     let state: Arc<progress::CheckProgress> = Arc::default();
     let _shown = {
         let (name, state) = (name.clone(), Arc::clone(&state));
         progress::ProgressLine::start(move |elapsed| state.message(&name, elapsed))
     };
+    let check = check.clone().progress(move |it| state.note(it));
     let task = FileCheck {
-        check: check.clone().progress(move |it| state.note(it)),
         path: path.to_owned(),
         spec: args.spec.clone(),
         // A witness names every operation, and a page shows it, so all operations are kept in
         // memory.
-        is_whole: args.witness || args.drawings.are_asked_for(),
+        is_whole: reading == Reading::Whole || args.witness || args.drawings.are_asked_for(),
         has_times: args.drawings.are_asked_for(),
         order: if args.ordered { LineOrder::Promised } else { LineOrder::Seen },
+        passes: passes::Plan::of(args, path, &check, &name, violations_max(args))?,
+        check,
         name,
     };
     task.run_within(args.timeout)
@@ -286,11 +310,17 @@ struct FileCheck {
     is_whole: bool,
     has_times: bool,
     order: LineOrder,
+    // If there are several.
+    passes: Option<passes::Plan>,
 }
 
 impl FileCheck {
     fn run(self) -> Result<Report<'static>, Error> {
-        let FileCheck { check, name, path, spec, is_whole, has_times, order } = self;
+        if let Some(plan) = &self.passes {
+            let whole = FileCheck { passes: None, is_whole: true, ..self.clone() };
+            return passes::run(plan, |check| FileCheck { check, ..whole.clone() }.run());
+        }
+        let FileCheck { check, name, path, spec, is_whole, has_times, order, passes: _ } = self;
         if is_pattern(&path) {
             // There are some: it was looked at before.
             let files = matching(&path).unwrap_or_default();

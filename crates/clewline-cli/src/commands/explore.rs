@@ -402,10 +402,9 @@ impl Exploration<'_> {
         let shard = self.args.shard.shard;
         // Under the second model, only those that hold under the first.
         let held = if self.pass == 0 { Vec::new() } else { self.held.clone() };
-        let own = matrices
-            .filter(move |it| shard.is_none_or(|shard| shard.has(it.1)))
-            .filter(move |it| held.get(it.1 as usize).is_none_or(|it| *it));
-        let mut matrices = own.map(|it| it.0).peekable();
+        let own = matrices.filter(move |it| shard.is_none_or(|shard| shard.has(it.1))).enumerate();
+        let own = own.filter(move |it| held.get(it.0).is_none_or(|it| *it));
+        let mut matrices = own.map(|(_, (matrix, _))| matrix).peekable();
         let is_last = self.pass + 1 == self.passes.len();
         while is_last || matrices.peek().is_some() {
             let Some(unit) = self.journal.as_mut().and_then(Journal::take) else { break };

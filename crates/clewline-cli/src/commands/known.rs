@@ -1,6 +1,11 @@
 //! Flags that say what is known of a recording, and not in its file.
 
-use std::{fs, path::PathBuf, str::FromStr, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
 
 use clewline_report::{Circumstances, Mapping, render::text::shell_word};
 
@@ -46,6 +51,12 @@ impl KnownFlags {
             flags.push_str(&format!(" --mapping {}", shell_word(&path.display().to_string())));
         }
         flags
+    }
+
+    /// The files that the flags name.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        let state = self.initial.as_deref().and_then(|it| it.strip_prefix('@')).map(Path::new);
+        state.into_iter().chain(self.mapping.as_deref())
     }
 
     /// What the flags say.

@@ -1,6 +1,6 @@
-//! Durations, sizes and fractions as text.
+//! Durations, sizes, fractions and numbers of passes as text.
 
-use std::time::Duration;
+use std::{str::FromStr, time::Duration};
 
 use clewline_core::ParseError;
 
@@ -129,6 +129,28 @@ pub(super) fn show_size(bytes: usize) -> String {
     }
     format!("{bytes}B")
 }
+
+/// How often a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passes {
+    /// This often.
+    Count(u64),
+    /// As its size requires.
+    Auto,
+}
+
+impl FromStr for Passes {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Passes, ParseError> {
+        let count = || text.parse().ok().filter(|it| (1..=PASSES_MAX).contains(it)).map(Passes::Count);
+        let passes = if text == "auto" { Some(Passes::Auto) } else { count() };
+        passes.ok_or_else(|| ParseError::new(format!("`auto`, or a number from 1 to {PASSES_MAX}"), text))
+    }
+}
+
+/// The most.
+pub(super) const PASSES_MAX: u64 = 10_000;
 
 #[cfg(test)]
 mod tests {

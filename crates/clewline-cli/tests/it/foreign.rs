@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::run::{BAD, Folder, GOOD, clewline};
 
-fn gzip(text: &str) -> Vec<u8> {
+pub(crate) fn gzip(text: &str) -> Vec<u8> {
     let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     writer.write_all(text.as_bytes()).expect("memory");
     writer.finish().expect("memory")

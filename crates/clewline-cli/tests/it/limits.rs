@@ -1,6 +1,7 @@
 //! The memory limit of the process, as the system counts its memory.
 
 use std::{
+    collections::BTreeSet,
     fmt::Write,
     fs,
     process::{Command, Stdio},
@@ -9,6 +10,7 @@ use std::{
 };
 
 use clewline_check::checkers;
+use clewline_testing::pick;
 
 use crate::run::Folder;
 
@@ -20,9 +22,13 @@ const PEAK_MAX: usize = LIMIT + LIMIT / 20 + (4 << 20);
 fn check(folder: &Folder, spec: &str, algorithm: &str, timeout: &str) -> (String, usize) {
     let limit = LIMIT.to_string();
     let args = ["check", "h.jsonl", "--spec", spec, "--algorithm", algorithm, "--memory", &limit];
+    peak_of(folder, &[&args[..], &["--timeout", timeout]].concat())
+}
+
+/// What a command prints, and the greatest resident size of its process.
+pub(crate) fn peak_of(folder: &Folder, args: &[&str]) -> (String, usize) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_clewline"))
         .args(args)
-        .args(["--timeout", timeout])
         .current_dir(folder.path("."))
         .stdout(Stdio::piped())
         .spawn()
@@ -89,4 +95,37 @@ fn hits(folder: &Folder, timeout: &str) -> usize {
         }
     }
     hit
+}
+
+/// No thread is started for an object: the number of threads is that of `--jobs`, and a few more
+/// for reading, signals and limits.
+#[test]
+fn a_hundred_thousand_objects_are_judged_by_few_threads() {
+    let objects: usize = pick(10_000, 100_000);
+    let mut text = String::new();
+    for it in 0..2 * objects {
+        let (object, process, call) = (it % objects, it % 8, 10 * it);
+        let op = if it < objects { "\"op\":\"write\",\"arg\":1" } else { "\"op\":\"read\",\"ret\":1" };
+        let end = call + 1;
+        writeln!(text, "{{\"process\":{process},\"object\":{object},{op},\"call\":{call},\"return\":{end}}}")
+            .unwrap();
+    }
+    let folder = Folder::new("objects").with("h.jsonl", &text);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_clewline"))
+        .args(["check", "h.jsonl", "--spec", "register", "--jobs", "2", "--format", "json"])
+        .current_dir(folder.path("."))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut threads = BTreeSet::new();
+    while child.try_wait().unwrap().is_none() {
+        let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten().flatten();
+        threads.extend(tasks.map(|it| it.file_name()));
+        thread::sleep(Duration::from_micros(200));
+    }
+    let printed = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(report["verdict"], "holds", "{printed}");
+    assert_eq!(report["objects"], objects);
+    assert!((2..20).contains(&threads.len()), "{} threads", threads.len());
 }

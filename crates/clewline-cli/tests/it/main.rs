@@ -35,6 +35,7 @@ mod may_fail;
 mod other;
 mod outputs;
 mod pages;
+mod passes;
 mod planted;
 mod presenting;
 mod probes;

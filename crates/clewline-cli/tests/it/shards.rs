@@ -7,12 +7,13 @@ use clewline_testing::pick;
 use serde_json::Value as Json;
 
 use crate::{
+    foreign::gzip,
     interrupts::start,
     run::{Folder, Ran, clewline},
 };
 
 /// Recorded registers, by name; those that end in a result that was never written are violated.
-fn registers(objects: usize, operations: usize, violated: usize) -> String {
+pub(crate) fn registers(objects: usize, operations: usize, violated: usize) -> String {
     let mut random = Random::new(objects as u64);
     let mut written = vec![0; objects];
     let mut text = String::new();
@@ -102,7 +103,7 @@ fn without_times(line: &str) -> String {
 }
 
 /// Text without times.
-fn timeless(text: &str) -> String {
+pub(crate) fn timeless(text: &str) -> String {
     let line = |it: &str| match serde_json::from_str::<Json>(it) {
         Ok(Json::Object(mut json)) => {
             json.retain(|name, _| !name.ends_with("_ms"));
@@ -251,6 +252,61 @@ fn what_is_wrong_with_shards_is_named() {
     fs::write(folder.path("1.journal"), &text).unwrap();
     fs::write(folder.path("bad.jsonl"), registers(30, 400, 4)).unwrap();
     check(&["0.journal", "1.journal", "2.journal"], &["bad.jsonl has changed since it was checked"]);
+}
+
+/// A specification, a state and a mapping in files are inputs as the history is.
+#[test]
+fn files_that_options_name_may_not_change() {
+    let folder = Folder::new("shards-inputs")
+        .with("r.jsonl", "{\"process\":0,\"op\":\"read\",\"ret\":1,\"call\":0,\"return\":1}\n")
+        .with("r.csv", "who,what,from,to,got\n0,read,0,1,1\n")
+        .with("state", "1")
+        .with("map.json", MAPPING);
+    let check = |command: &str, changed: &str, text: &str| {
+        drop(fs::remove_file(folder.path("0.journal")));
+        let before = folder.read(changed);
+        let ran = shard(&folder, command, 0, 1, &[]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(merge(&folder, 1, &[]).code, 0);
+        fs::write(folder.path(changed), text).unwrap();
+        let expected = format!(" or {changed} has changed since it was checked");
+        for ran in [merge(&folder, 1, &[]), shard(&folder, command, 0, 1, &[])] {
+            assert!(ran.code == 2 && ran.stderr.contains(&expected), "{ran:?}");
+        }
+        fs::write(folder.path(changed), before).unwrap();
+        assert_eq!(merge(&folder, 1, &[]).code, 0);
+    };
+    check("check r.jsonl --spec register --initial @state", "state", "2");
+    let mapped = "check r.csv --spec register --initial 1 --mapping map.json";
+    check(mapped, "map.json", &MAPPING.replace("got", "ret"));
+}
+
+const MAPPING: &str =
+    r#"{"process": "who", "op": "what", "call": "from", "return": "to", "ret": "got", "json": true}"#;
+
+/// A large compressed file is checked while it is read, but not the shard of one: its parts have
+/// numbers.
+#[test]
+fn shards_of_a_large_compressed_file_are_merged() {
+    let folder = folder("shards-compressed");
+    // Members without any content: the file is long, and what is in it is not.
+    let mut text = gzip(&registers(30, 400, 5));
+    let (mut padding, extra) = (gzip(""), vec![0; 65_000]);
+    padding[3] |= 4;
+    padding.splice(10..10, (extra.len() as u16).to_le_bytes().into_iter().chain(extra));
+    while text.len() <= 64 << 20 {
+        text.extend_from_slice(&padding);
+    }
+    fs::write(folder.path("bad.jsonl.gz"), text).unwrap();
+    let command = "check bad.jsonl.gz --spec register";
+    for index in 0..2 {
+        let ran = shard(&folder, command, index, 2, &[]);
+        assert!(ran.code == 0 && ran.stdout.contains("15 objects and keys"), "{ran:?}");
+    }
+    let merged = merge(&folder, 2, &["--format", "json"]);
+    let plain = clewline(&folder, &words("check bad.jsonl --spec register --format json"), "");
+    assert_eq!(merged.code, 1, "{merged:?}");
+    assert_eq!(timeless(&merged.stdout), timeless(&plain.stdout).replace("bad.jsonl", "bad.jsonl.gz"));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::{fmt, time::Duration};
 
 use clewline_check::PartsJudged;
-use clewline_core::{ErasedHistory, Verdict, VerdictKind};
+use clewline_core::{ErasedHistory, Verdict, VerdictKind, Witness};
 use clewline_report::render::{
-    Cause, CheckedHistory, Present, WitnessShown,
+    Cause, CheckedHistory, Present, Stream, WitnessShown,
     block::{Block, Fact},
     present,
     text::{self, Style},
@@ -66,6 +66,20 @@ impl Report<'_> {
     #[must_use]
     pub fn case(&self) -> &dyn ErasedHistory {
         &*self.case
+    }
+
+    /// The report on a history that was judged in passes, of which this one shows the
+    /// counterexamples, or why there is no verdict. It holds if all parts do.
+    pub fn of_passes(mut self, parts: usize, found: PartsJudged, counts: Stream, elapsed: Duration) -> Self {
+        let judgement = &mut self.judgement;
+        if found.violated.is_empty() && found.unknown.is_empty() {
+            judgement.verdict = Verdict::Holds(Witness::default());
+        }
+        let minimizing = judgement.configurations - judgement.found.configurations;
+        judgement.configurations = found.configurations + minimizing;
+        judgement.algorithm = found.decided_by.to_string();
+        (judgement.parts, judgement.found) = (parts, found);
+        Report { stream: Some(counts), elapsed, ..self }
     }
 
     /// Sets the commands to type next, best first.

@@ -142,7 +142,7 @@ where
         let facts = self.window.facts;
         let Snapshot { history, .. } = self.window.snapshot(moment)?;
         let line = matches!(verdict, Verdict::Violated(_)).then_some(event as usize + 1);
-        let (operations, most_held) = (facts.operations, facts.most);
+        let (operations, most_held) = (facts.operations, Some(facts.most));
         let mut values = Values::new();
         let names = Names { processes: name_processes(&mut values), ..Names::default() };
         let report = Report {

@@ -38,6 +38,7 @@ use self::{follow::Follower, line::Scanner, row_builder::RowBuilder};
 use crate::formats::{etcd, jepsen_json, otlp};
 use crate::{
     Carries, Follow, Format, Objects, ReadError, ReadOptions, WriteError,
+    filtered_lines::FilteredLines,
     text::{
         blocks::Blocks,
         objects::{begins_with_object, for_each_object, is_object_a_line},
@@ -74,9 +75,17 @@ impl Format for JsonLines {
         true
     }
 
+    fn is_filtered(&self) -> bool {
+        true
+    }
+
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
         let mut book = RowBuilder::new(options.times, options.circumstances.skew);
-        match fill(&mut book, input, options) {
+        let filled = match &options.circumstances.rows {
+            Some(rows) => fill(&mut book, &mut FilteredLines::new(input, rows), options),
+            None => fill(&mut book, input, options),
+        };
+        match filled {
             Ok(()) => book.finish(),
             Err(error) => Err(ReadError { read: book.len(), ..error }),
         }

@@ -75,6 +75,10 @@ pub fn read(
         let why = format!("the order of events in the format `{name}` is that of the file: there is no skew");
         return Err(ReadError::in_line(1, why));
     }
+    if options.circumstances.rows.is_some() && !format.is_filtered() {
+        let why = format!("a file in the format `{}` is read whole: no rows can be left out", format.name());
+        return Err(ReadError::in_line(1, why));
+    }
     let mut recording = format.read(input, options)?;
     if let Some(initial) = &options.circumstances.initial {
         if recording.initial.is_some() {

@@ -68,22 +68,22 @@ pub struct CheckedHistory<'a> {
     pub configurations: u64,
     /// How long it took.
     pub elapsed: Duration,
-    /// For a stream: the counts of operations that are no longer in `case`.
+    /// For a stream, and for passes: the counts of operations that are not all in `case`.
     pub stream: Option<Stream>,
     /// Commands to type next, best first.
     pub next: &'a [String],
 }
 
-/// The counts of a history that was checked as a stream, of which only the operations that matter
-/// were held.
+/// The counts of a history of which only the operations that matter were held: it was checked as a
+/// stream, or in several passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     /// How many operations came in all.
     pub operations: u64,
     /// How many objects they are about.
     pub objects: usize,
-    /// The most operations that were held at a time.
-    pub most_held: usize,
+    /// The most operations of a stream that were held at a time.
+    pub most_held: Option<usize>,
     /// The line after which a violation was certain, if there is one.
     pub line: Option<usize>,
 }
@@ -95,9 +95,10 @@ impl CheckedHistory<'_> {
         self.stream.map_or(self.case.spans().len(), |it| it.operations as usize)
     }
 
-    /// Whether some of them are no longer in `case`.
+    /// Whether some of the operations before those in `case` were forgotten.
     fn has_forgotten(&self) -> bool {
-        self.case.spans().len() < self.operations()
+        let is_stream = self.stream.is_some_and(|it| it.most_held.is_some());
+        is_stream && self.case.spans().len() < self.operations()
     }
 
     /// How many objects they are about.

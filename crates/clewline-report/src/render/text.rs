@@ -10,7 +10,7 @@ use clewline_core::{
 };
 
 use super::{
-    CheckedHistory, Source, Stream, WitnessShown,
+    CheckedHistory, Source, WitnessShown,
     block::Block,
     count, criteria, explain, grouped,
     timeline::{self, Bar, Row},
@@ -104,7 +104,7 @@ fn holds_sentence(judged: &CheckedHistory<'_>) -> String {
 
 fn holds(judged: &CheckedHistory<'_>, witness: &Witness, style: &Style) -> Vec<Block> {
     let mut blocks = vec![Block::paragraph(meaning(judged))];
-    if let Some(Stream { most_held, .. }) = judged.stream {
+    if let Some(most_held) = judged.stream.and_then(|it| it.most_held) {
         let held = count(most_held as u64, "operation was", "operations were");
         let sentence = format!("They were judged as they came: at most {held} held at a time.");
         blocks.push(Block::paragraph(sentence));

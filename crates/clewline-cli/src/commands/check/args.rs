@@ -13,7 +13,7 @@ use crate::commands::{
     output::Output,
     shard::{Shard, ShardFlags},
     summaries::Summaries,
-    units,
+    units::{self, Passes},
 };
 
 /// Check recorded histories for linearizability
@@ -104,6 +104,14 @@ pub(in crate::commands) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) jobs: Option<u16>,
 
+    /// Read each file N times, and judge a share of its objects each time: the memory is divided by
+    /// N. `auto`: as often as its size requires
+    ///
+    /// For JSON lines, Parquet and Arrow files in which operations name their objects, or are on
+    /// keys of a map or a multiset.
+    #[arg(long, value_name = "N|auto", default_value = "1", hide_default_value = true)]
+    pub(super) passes: Passes,
+
     /// Show a linearization (the witness), if one exists
     #[arg(long)]
     pub(super) witness: bool,
@@ -151,6 +159,7 @@ Examples:
   clewline check recorded.jsonl --spec queue
   clewline check runs/*.jsonl --spec map --timeout 30s --format json
   clewline check 'run/*.jsonl' --spec map
+  clewline check 'run/*.parquet' --spec map --passes auto
   clewline check etcd.log --spec cas-register --algorithm jit-graph+wg-graph
   clewline check k-fifo.jsonl --spec queue --quasi deq=?
   clewline check ring.jsonl --spec queue:8 --may-fail enq=false,deq=null

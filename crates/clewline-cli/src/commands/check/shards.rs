@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
 
 use clewline_check::{PartsJudged, Selection};
 use clewline_core::{Reason, Verdict};
-use clewline_methods::{Error, Report, given_up};
+use clewline_methods::{Check, Error, Report, given_up};
 use serde_json::{Value as Json, json};
 
 use super::{
-    VerdictCounts, args::Args, check_file, configure, finish, inputs_fingerprint, name, report,
-    violations_max,
+    Reading, VerdictCounts, args::Args, changed, check_file, configure, finish, inputs_fingerprint, name,
+    report, violations_max,
 };
 use crate::commands::{
     journal::{ShardJournal, milliseconds},
@@ -26,19 +26,16 @@ pub(in crate::commands) fn run(args: &Args, shard: Shard) -> Result<Status, Fail
     refuse(args)?;
     let mut journal = args.journal.open_shard(None, shard)?;
     let selection = Selection::Share { index: shard.index as usize, count: shard.count as usize };
-    let check = check.parts(selection, violations_max(args)).stream_files_from(u64::MAX);
+    let check = check.parts(selection, violations_max(args));
     let (mut violated, mut parts) = (0, 0);
     let mut files = args.files.iter();
     for path in files.by_ref() {
         let file = inputs_fingerprint(args, path);
         let unit = match journal.take() {
             Some(unit) if unit["file"] == file => unit,
-            Some(_) => {
-                let why = format!("{} has changed since it was checked", path.display());
-                return Err(journal.mismatch(&why));
-            }
+            Some(_) => return Err(journal.mismatch(&changed(args, path))),
             None => {
-                let unit = to_json(&file, &check_file(args, &check, path))?;
+                let unit = to_json(&file, &check_file(args, &check, path, Reading::Whole))?;
                 unit["error"].as_str().into_iter().for_each(print_error);
                 journal.add(unit.clone())?;
                 unit
@@ -87,23 +84,23 @@ pub(in crate::commands) fn merge(
     let mut counts = VerdictCounts::default();
     let mut entries = Vec::new();
     for (number, path) in args.files.iter().enumerate() {
-        let check = check.clone().stream_files_from(u64::MAX);
+        let check_file = |check: &Check| check_file(&args, check, path, Reading::Whole);
         let is_drawn = args.drawings.have_page();
         let outcome = match joined(&args, merged, number, path)? {
             // It is read again, and so the error is found again.
-            Joined::Unreadable => check_file(&args, &check, path),
+            Joined::Unreadable => check_file(&check),
             Joined::GivenUp(reason) => {
                 Ok(given_up(&check, &name(&args, path), &args.spec, Instant::now(), reason))
             }
             // The page of a history that holds shows its linearization.
             Joined::Parts(_, found) if is_drawn && found.violated.is_empty() && found.unknown.is_empty() => {
-                check_file(&args, &check, path)
+                check_file(&check)
             }
             Joined::Parts(parts, found) => {
                 let judged = Selection::Judged(Arc::new(found));
-                let outcome = check_file(&args, &check.parts(judged, violations_max(&args)), path);
+                let outcome = check_file(&check.clone().parts(judged, violations_max(&args)));
                 if outcome.as_ref().is_ok_and(|it| it.parts().0 != parts) {
-                    return Err(merged.first().mismatch(&changed(path)));
+                    return Err(merged.first().mismatch(&changed(&args, path)));
                 }
                 outcome
             }
@@ -113,10 +110,6 @@ pub(in crate::commands) fn merge(
         entries.push(entry);
     }
     finish(&args, &mut stdout, &counts, entries)
-}
-
-fn changed(path: &Path) -> String {
-    format!("{} has changed since it was checked", path.display())
 }
 
 /// What all shards have found out about a file.
@@ -137,7 +130,7 @@ fn joined(args: &Args, merged: &Merged, number: usize, path: &Path) -> Result<Jo
             shard.mismatch(&format!("it says nothing about {}, and is said to be finished", path.display()))
         })?;
         if unit["file"] != file {
-            return Err(shard.mismatch(&changed(path)));
+            return Err(shard.mismatch(&changed(args, path)));
         }
         units.push((shard, unit));
     }

@@ -1,0 +1,263 @@
+//! Passes of `clewline check`: a history that does not fit into memory is read several times, and
+//! each time a share of its objects is judged.
+//!
+//! An object, or a key where operations name no objects, belongs to a pass by its hash; rows of
+//! other passes are dropped while the file is read. A last pass reads the violated ones again, and
+//! makes the counterexamples: the shortest are shown, so no others are needed.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use clewline_check::{Algorithm, PartsJudged, Selection, parts};
+use clewline_core::{ErasedHistory, ObjectKind, NotFound, Problem, Reason, RowFilter, Verdict};
+use clewline_methods::{Check, Error, Report, available_memory, given_up};
+use clewline_report::{Circumstances, render::Stream};
+use clewline_specs::CATALOG;
+
+use super::args::Args;
+use crate::commands::{
+    compressed::is_compressed,
+    output::DASH,
+    pattern::{is_pattern, matching},
+    status::{Failure, print_note},
+    units::{PASSES_MAX, Passes, show_size},
+};
+
+// About how many bytes a byte of a file takes in memory: of JSON lines, of columns, and compressed.
+const TEXT_FACTOR: u64 = 4;
+const COLUMNS_FACTOR: u64 = 20;
+const COMPRESSED_FACTOR: u64 = 40;
+
+// The last pass has this part of a time limit, at least.
+const LAST_PASS_DIVISOR: u32 = 10;
+
+/// Refuses what several passes cannot do.
+pub(super) fn refuse(args: &Args) -> Result<(), Failure> {
+    let conflicts = [
+        (args.witness, "--witness"),
+        (args.drawings.are_asked_for(), "--html or --svg"),
+        (args.quasi.is_some(), "--quasi"),
+        (args.stop_at_first, "--stop-at-first"),
+        (args.shard().is_some(), "--shard"),
+        (!args.criterion.is_local(), "--criterion: all objects are judged together"),
+        (args.files.iter().any(|it| it.as_os_str() == DASH), "standard input, which is read once"),
+    ];
+    match conflicts.iter().find(|it| it.0 && args.passes != Passes::Count(1)) {
+        Some((_, what)) => Err(Failure::Message(format!("--passes does not go with {what}"))),
+        None => Ok(()),
+    }
+}
+
+/// What every pass needs to know.
+#[derive(Clone)]
+pub(super) struct Plan {
+    count: u64,
+    check: Check,
+    name: String,
+    spec: String,
+    circumstances: Circumstances,
+    algorithm: Algorithm,
+    violations_max: usize,
+    timeout: Option<Duration>,
+}
+
+impl Plan {
+    /// The passes over a file, which reports call `name`, if there is more than one. For as many
+    /// violated parts as `violations_max` says there is a counterexample.
+    pub(super) fn of(
+        args: &Args,
+        path: &Path,
+        check: &Check,
+        name: &str,
+        violations_max: usize,
+    ) -> Result<Option<Plan>, Error> {
+        let count = match args.passes {
+            Passes::Count(count) => count,
+            Passes::Auto => chosen(args, path),
+        };
+        let refused = |it: &dyn std::fmt::Display| Error::from(io::Error::other(it.to_string()));
+        let plan = || -> Result<Plan, Error> {
+            Ok(Plan {
+                count,
+                check: check.clone(),
+                name: name.to_owned(),
+                spec: args.spec.clone(),
+                circumstances: args.known.circumstances().map_err(|it| refused(&format!("{it:?}")))?,
+                algorithm: args.algorithm.parse().map_err(|it: NotFound| refused(&it))?,
+                violations_max,
+                timeout: args.timeout,
+            })
+        };
+        (1 < count).then(plan).transpose()
+    }
+
+    /// What one pass is to judge.
+    fn pass(&self, begun: Instant, filter: &RowFilter, selection: Selection) -> Check {
+        let mut circumstances = self.circumstances.clone();
+        circumstances.rows = Some(filter.clone());
+        // What is known to be violated is shown, also if the time is up.
+        let least = match selection {
+            Selection::All => self.timeout.unwrap_or_default() / LAST_PASS_DIVISOR,
+            _ => Duration::ZERO,
+        };
+        let check = self.check.clone().circumstances(circumstances).parts(selection, self.violations_max);
+        match self.timeout {
+            Some(limit) => check.timeout(limit.saturating_sub(begun.elapsed()).max(least)),
+            None => check,
+        }
+    }
+
+    fn given_up(&self, begun: Instant, reason: Reason) -> Report<'static> {
+        given_up(&self.check, &self.name, &self.spec, begun, reason)
+    }
+}
+
+/// The number of passes by the size of the input; says which.
+fn chosen(args: &Args, path: &Path) -> u64 {
+    let files: Vec<PathBuf> =
+        if is_pattern(path) { matching(path).unwrap_or_default() } else { vec![path.to_owned()] };
+    let is_columns = |it: &Path| it.extension().is_some_and(|it| it == "parquet" || it == "arrow");
+    let needed: u64 = files
+        .iter()
+        .map(|it| {
+            let factor = match it {
+                it if is_compressed(it) => COMPRESSED_FACTOR,
+                it if is_columns(it) => COLUMNS_FACTOR,
+                _ => TEXT_FACTOR,
+            };
+            fs::metadata(it).map_or(0, |it| it.len()).saturating_mul(factor)
+        })
+        .sum();
+    let room = args.memory.or_else(available_memory).map_or(u64::MAX, |it| it as u64).max(1);
+    let count = needed.div_ceil(room).clamp(1, PASSES_MAX);
+    let passes = if count == 1 { "1 pass".to_owned() } else { format!("{count} passes") };
+    let shown = |bytes: u64| show_size((bytes.div_ceil(1 << 20) << 20) as usize);
+    print_note(format!(
+        "{}: {passes}: at once it would take about {}, and the limit is {}",
+        path.display(),
+        shown(needed),
+        shown(room),
+    ));
+    count
+}
+
+/// What all passes have found out.
+#[derive(Default)]
+struct All {
+    operations: usize,
+    /// Objects with a name, and whether there is one without.
+    named: usize,
+    has_unnamed: bool,
+    parts: usize,
+    found: PartsJudged,
+    /// The length of each violated part, and the hash of its rows.
+    violated: Vec<(usize, u64)>,
+    /// Why parts have no verdict, by their length.
+    unknown: BTreeMap<usize, Reason>,
+    unknown_count: usize,
+}
+
+/// Judges a file in passes; `judge` reads it and makes one of them.
+pub(super) fn run(
+    plan: &Plan,
+    judge: impl Fn(Check) -> Result<Report<'static>, Error>,
+) -> Result<Report<'static>, Error> {
+    let begun = Instant::now();
+    let (mut all, mut nothing) = (All::default(), None);
+    for index in 0..plan.count {
+        let count = plan.count;
+        let filter = RowFilter::new(move |hash| hash % count == index);
+        // Violations are not minimized.
+        let selection = Selection::Share { index: 0, count: 1 };
+        match judge(plan.pass(begun, &filter, selection)) {
+            Ok(report) => all.add(&report, &filter.take_hashes(), plan)?,
+            // No object belongs to this pass.
+            Err(error) if filter.has_dropped_all() => nothing = Some(error),
+            Err(error) => return Err(error),
+        }
+        if matches!(all.unknown.values().next(), Some(Reason::Time(_) | Reason::Interrupted)) {
+            break;
+        }
+    }
+    if let (0, Some(error)) = (all.operations, nothing) {
+        return Err(error);
+    }
+    let base = if let Some(&last) = all.shown(plan.violations_max).last() {
+        let shown: BTreeSet<u64> = all.violated.iter().filter(|it| it.0 <= last).map(|it| it.1).collect();
+        let filter = RowFilter::new(move |hash| shown.contains(&hash));
+        judge(plan.pass(begun, &filter, Selection::All))?
+    } else {
+        let reason = all.unknown.values().next().cloned().unwrap_or(Reason::Interrupted);
+        plan.given_up(begun, reason)
+    };
+    Ok(all.report(base, begun))
+}
+
+/// Whether the object of a problem has no name.
+fn is_unnamed(case: &dyn ErasedHistory, problem: &Problem<'_>) -> bool {
+    let object = problem.operations().first().map(|it| case.object(*it).index());
+    object.and_then(|it| case.names().objects.get(it)).is_none_or(|it| it.is_absent())
+}
+
+impl All {
+    /// The lengths of the violated parts that are shown, in ascending order.
+    fn shown(&self, most: usize) -> Vec<usize> {
+        let mut lengths: Vec<usize> = self.violated.iter().map(|it| it.0).collect();
+        lengths.sort_unstable();
+        lengths.truncate(most);
+        lengths
+    }
+
+    /// Adds what a pass has found out, whose rows have these hashes.
+    fn add(&mut self, report: &Report<'_>, hashes: &[u64], plan: &Plan) -> Result<(), Error> {
+        let (count, found) = report.parts();
+        let case = report.case();
+        if let (0, Verdict::Unknown(reason)) = (count, report.verdict()) {
+            // It was not even read.
+            self.unknown_count += 1;
+            self.unknown.entry(0).or_insert_with(|| reason.clone());
+            return Ok(());
+        }
+        let problems = case.problems();
+        if let Some(problem) = problems.iter().find(|it| is_unnamed(case, it)) {
+            let entry = CATALOG.iter().find(|it| Some(it.name) == plan.spec.split(':').next());
+            let is_keyed = entry.is_some_and(|it| it.is_keyed) && problem.kind() != Some(ObjectKind::Set);
+            if !is_keyed || !problem.is_about_parts() {
+                let why = "its operations name no objects, and are not judged by keys: it has one pass";
+                return Err(Error::from(io::Error::other(why)).in_file(&plan.name));
+            }
+            self.has_unnamed = true;
+        }
+        self.named += problems.iter().filter(|it| !is_unnamed(case, it)).count();
+        self.operations += report.operations();
+        self.parts += count;
+        let parts = parts(problems, &plan.algorithm);
+        let hash = |part: &Problem<'_>| {
+            let first = part.operations().first().map(|it| case.source(*it));
+            first.and_then(|it| hashes.get(it)).copied().unwrap_or_default()
+        };
+        self.violated.extend(found.violated.iter().map(|it| (parts[*it].len(), hash(&parts[*it]))));
+        self.unknown_count += found.unknown.len();
+        for (part, reason) in &found.unknown {
+            self.unknown.entry(parts[*part].len()).or_insert_with(|| reason.clone());
+        }
+        let mut found = found.clone();
+        found.violated.clear();
+        found.unknown.clear();
+        self.found.absorb(found);
+        Ok(())
+    }
+
+    fn report(mut self, base: Report<'static>, begun: Instant) -> Report<'static> {
+        self.found.violated = (0..self.violated.len()).collect();
+        let reasons = (0..self.unknown_count).zip(self.unknown.values().cycle());
+        self.found.unknown = reasons.map(|(number, reason)| (number, reason.clone())).collect();
+        let objects = self.named + usize::from(self.has_unnamed);
+        let counts = Stream { operations: self.operations as u64, objects, most_held: None, line: None };
+        base.of_passes(self.parts, self.found, counts, begun.elapsed())
+    }
+}

@@ -1,0 +1,132 @@
+//! `check --passes`: a history that is read several times has the report of one that is read once,
+//! in less memory.
+
+use std::{fmt::Write, fs};
+
+use clewline_core::Random;
+use clewline_testing::pick;
+
+use crate::{
+    limits::peak_of,
+    run::{Folder, clewline},
+    shards::{registers, timeless},
+};
+
+/// A map, by keys; some of them are violated.
+fn map(keys: usize, operations: usize, violated: usize) -> String {
+    let mut random = Random::new(operations as u64);
+    let mut written = vec![0; keys];
+    let mut text = String::new();
+    let mut line = |at: usize, op: &str, more: &str| {
+        let (process, call) = (at % 5, 10 * at);
+        let end = call + 5;
+        let row = format!("\"op\": \"{op}\", {more}, \"call\": {call}, \"return\": {end}");
+        writeln!(text, "{{\"process\": {process}, {row}}}").unwrap();
+    };
+    for at in 0..operations {
+        let key = random.below(keys);
+        if written[key] == 0 || random.below(2) == 0 {
+            written[key] = at + 1;
+            line(at, "put", &format!("\"arg\": [\"k{key}\", {}], \"ret\": null", at + 1));
+        } else {
+            line(at, "get", &format!("\"arg\": \"k{key}\", \"ret\": {}", written[key]));
+        }
+    }
+    for it in 0..violated {
+        let key = 3 * it % keys;
+        line(operations + it, "get", &format!("\"arg\": \"k{key}\", \"ret\": {}", 1_000_000 + it));
+    }
+    text
+}
+
+#[test]
+fn several_passes_print_what_one_prints() {
+    let bad = registers(30, 900, 25);
+    let (first, second) = bad.split_at(bad[..bad.len() / 2].rfind('\n').unwrap() + 1);
+    let folder = Folder::new("passes")
+        .with("part-1.jsonl", first)
+        .with("part-2.jsonl", second)
+        .with("good.jsonl", &registers(20, 300, 0))
+        .with("bad.jsonl", &bad)
+        .with("few.jsonl", &registers(3, 40, 1))
+        .with("map.jsonl", &map(40, 800, 6))
+        .with("all.jsonl", &map(7, 200, 0))
+        .with("wrong.jsonl", &format!("{}{{\"process\": 0}}\n", registers(5, 20, 0)));
+    let mut codes = Vec::new();
+    for (file, spec) in [
+        ("good.jsonl", "register"),
+        ("bad.jsonl", "register"),
+        ("few.jsonl", "register"),
+        ("map.jsonl", "map"),
+        ("all.jsonl", "map"),
+        ("part-*.jsonl", "register"),
+        ("wrong.jsonl", "register"),
+    ] {
+        for format in ["json", "text"] {
+            let words = ["check", file, "--spec", spec, "--format", format];
+            let whole = clewline(&folder, &words, "");
+            for passes in ["2", "3", "16"] {
+                let ran = clewline(&folder, &[&words[..], &["--passes", passes]].concat(), "");
+                let found = (ran.code, timeless(&ran.stdout));
+                assert_eq!(found, (whole.code, timeless(&whole.stdout)), "{file} {passes}: {ran:?}");
+            }
+            codes.push(whole.code);
+        }
+    }
+    assert!([0, 1, 2].iter().all(|it| codes.contains(it)), "{codes:?}");
+}
+
+#[test]
+fn passes_divide_the_memory() {
+    let folder = Folder::new("passes-memory")
+        .with("large.jsonl", &map(2_000, pick(60_000, 600_000), 0))
+        .with("small.jsonl", &map(20, 20, 0));
+    let peak = |file: &str, passes: &str| {
+        let words = ["check", file, "--spec", "map", "--jobs", "1", "--passes", passes];
+        let (printed, peak) = peak_of(&folder, &words);
+        assert!(printed.starts_with("holds"), "{printed}");
+        peak
+    };
+    let least = peak("small.jsonl", "1");
+    let [one, four, sixteen] = ["1", "4", "16"].map(|it| peak("large.jsonl", it).saturating_sub(least));
+    assert!(four < one / 2 && sixteen < one / 4, "{least} bytes, and {one}, {four}, {sixteen} more");
+}
+
+#[test]
+fn what_passes_cannot_divide_is_refused() {
+    let one = "{\"process\": 0, \"op\": \"read\", \"ret\": null, \"call\": 0, \"return\": 1}\n";
+    let event = "{\"event\": \"call\", \"process\": 0, \"op\": \"read\"}\n";
+    let folder = Folder::new("passes-refused")
+        .with("one.jsonl", one)
+        .with("set.jsonl", &one.replace("read", "add").replace("null", "true, \"arg\": 1"))
+        .with("events.jsonl", event)
+        .with("jepsen.edn", "{:process 0, :type :invoke, :f :read, :value nil}\n");
+    let check = |words: &str, expected: &str| {
+        let words: Vec<&str> = ["check"].into_iter().chain(words.split(' ')).collect();
+        let ran = clewline(&folder, &words, "");
+        assert!(ran.code == 2 && ran.stderr.contains(expected), "{words:?}: {ran:?}");
+    };
+    check(
+        "one.jsonl --spec register --passes 2",
+        "its operations name no objects, and are not judged by keys",
+    );
+    check("set.jsonl --spec set --passes 2", "are not judged by keys");
+    check("events.jsonl --spec register --passes 2", "line 1: expected an operation with its times");
+    check("jepsen.edn --spec register --passes 2", "is read whole: no rows can be left out");
+    check("one.jsonl --spec register --passes 2 --witness", "--passes does not go with --witness");
+    check("- --spec register --passes auto", "--passes does not go with standard input");
+    check("one.jsonl --spec register --passes 0", "expected `auto`, or a number from 1 to");
+}
+
+#[test]
+fn the_size_of_the_input_says_how_many_passes_there_are() {
+    let folder = Folder::new("passes-auto").with("map.jsonl", &map(40, 800, 0));
+    let bytes = fs::metadata(folder.path("map.jsonl")).unwrap().len();
+    let check = |memory: &str, expected: &str| {
+        let words = ["check", "map.jsonl", "--spec", "map", "--passes", "auto", "--memory", memory];
+        let ran = clewline(&folder, &words, "");
+        assert!(ran.stderr.contains(&format!("note: map.jsonl: {expected}: at once it would")), "{ran:?}");
+    };
+    check("1GiB", "1 pass");
+    check(&(2 * bytes).to_string(), "2 passes");
+}
