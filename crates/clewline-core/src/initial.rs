@@ -84,7 +84,7 @@ pub(crate) fn with_initial(
     Ok((recording, count))
 }
 
-/// The notes, with so many events before everything.
+/// The notes, if `by` more events come before everything.
 fn shifted_notes(recording: &Recording, by: u32) -> Vec<Note> {
     let ranks = recording.history.spans().iter().flat_map(|it| [Some(it.call()), it.ret()]).flatten();
     let mut ranks: Vec<u32> = ranks.collect();

@@ -133,7 +133,7 @@ impl Interpreter<'_> {
         self.heap.items(value).map(<[Val]>::len)
     }
 
-    /// An item of a list or a tuple, which has so many.
+    /// The item of a list or a tuple at a place that it has.
     pub(crate) fn item_at(&self, value: &Val, at: usize) -> Val {
         self.heap.items(value).map_or(Val::None, |it| it[at].clone())
     }

@@ -2,8 +2,8 @@
 //!
 //! Each call has a limit of steps, and so of time and memory: whatever makes, compares or writes
 //! many values at once takes as many steps. What it returns has a limit of size ([`Heap::freeze`]).
-//! There is no recursion of functions, as in Starlark, and expressions, calls and values inside each
-//! other have a limit, so that the stack of a thread suffices.
+//! There is no recursion of functions, as in Starlark, and expressions, calls and values inside
+//! each other have a limit, so that the stack of a thread suffices.
 //!
 //! The result of a pending operation is not known. The interpreter guesses where a script compares
 //! it with a value or takes its truth: it tries every outcome, each in a run of its own

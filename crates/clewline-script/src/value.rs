@@ -559,7 +559,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// A text that has room for so many bytes.
+/// A text that has room for a number of bytes.
 pub(crate) struct Limited {
     pub(crate) text: String,
     pub(crate) left: usize,

@@ -1,5 +1,5 @@
-//! OpenTelemetry traces in OTLP's JSON or protobuf, as the collector's file exporter writes them: a
-//! span is an operation. In protobuf, errors count requests instead of lines.
+//! OpenTelemetry traces in OTLP's JSON, as the collector's file exporter writes them: a span is an
+//! operation.
 //!
 //! ```json
 //! {"resourceSpans":[{"resource":{"attributes":[]},"scopeSpans":[{"spans":[{"name":"put",
@@ -17,8 +17,6 @@
 //!
 //! A [mapping](crate::Mapping) gives other names; `name` is the name of the span. Attributes of a
 //! span come before those of its scope and of its resource. A span that has not ended is pending.
-
-mod proto;
 
 use std::io::{Read, Write};
 
@@ -48,7 +46,7 @@ impl Format for Otlp {
     }
 
     fn about(&self) -> &'static str {
-        "OpenTelemetry traces in JSON or protobuf: spans are operations (reading only)"
+        "OpenTelemetry traces in JSON: spans are operations (reading only)"
     }
 
     fn extensions(&self) -> &'static [&'static str] {
@@ -60,8 +58,7 @@ impl Format for Otlp {
     }
 
     fn recognises(&self, head: &[u8]) -> bool {
-        let is_json = begins_with_object(head) && member_names(head).contains(&"resourceSpans");
-        is_json || proto::recognises(head)
+        begins_with_object(head) && member_names(head).contains(&"resourceSpans")
     }
 
     fn has_clock(&self) -> bool {
@@ -70,20 +67,12 @@ impl Format for Otlp {
 
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
         let mut spans = Spans::new(options);
-        let mut batch = |line: usize, tree: &JsonValue| {
-            let outcome = spans.batch(line, tree);
-            outcome.map_err(|message| ReadError::in_line(line, visible(&message).to_string()))
-        };
-        let mut first = Vec::new();
-        let begun = Read::take(&mut *input, 1).read_to_end(&mut first);
-        begun.map_err(|error| ReadError::in_line(1, format!("cannot be read: {error}")))?;
-        let mut input = first.as_slice().chain(input);
-        let outcome = match first.first() {
-            Some(&byte) if proto::is_first(byte) => {
-                proto::for_each_request(&mut input, options.progress, &mut batch)
-            }
-            _ => for_each_object(&mut input, options.progress, |it| batch(it.line, &tree(it)?)),
-        };
+        let outcome = for_each_object(input, options.progress, |object| {
+            let tree = tree(object)?;
+            spans
+                .batch(object.line, &tree)
+                .map_err(|message| ReadError::in_line(object.line, visible(&message).to_string()))
+        });
         outcome.map_err(|error| ReadError { read: spans.rows.len(), ..error })?;
         spans.finish()
     }

@@ -29,7 +29,6 @@ fn formats_are_detected_by_contents() {
     check("op,call,return\n", None, None);
     check("{\"ClientId\":1,\"Input\":{", Some("json"), Some("etcd"));
     check("{\n \"resourceSpans\": [", Some("json"), Some("otlp"));
-    check("\0\0\u{1}\u{20}\n\u{7f}", None, Some("otlp"));
     check("<?xml version=\"1.0\"?>", None, Some("observations"));
     check("Line-Up encountered a non-linearizable history:\n<thread id=\"A\">", None, Some("observations"));
 }
