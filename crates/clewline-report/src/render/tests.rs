@@ -267,7 +267,7 @@ checked by wg-graph in 1.2 s: 4 operations, 1 object, 1,234 configurations
 #[test]
 fn a_witness_is_written_out_when_asked_for() {
     let mut case = overtaken();
-    let name = case.values.text("q1");
+    let name = Arc::make_mut(&mut case.values).text("q1");
     case.names.objects = vec![name];
     let verdict = Verdict::Holds(Witness { order: ids(&[1, 2]) });
     let style = Style { witness: WitnessShown::Whole, ..Style::default() };
@@ -304,7 +304,8 @@ fn colour_is_for_the_verdict_alone() {
 #[test]
 fn json_names_the_counterexample_by_the_ids_of_the_file() {
     let mut case = overtaken();
-    let (name, id) = (case.values.text("q\"1"), case.values.text("x"));
+    let values = Arc::make_mut(&mut case.values);
+    let (name, id) = (values.text("q\"1"), values.text("x"));
     case.names.objects = vec![name];
     case.names.ids = Some(vec![Value::ABSENT, id]);
     check_json(

@@ -138,7 +138,7 @@ fn the_order_of_all_ends_is_preserved() {
         let drawing = draw(&rows, usize::MAX);
         let mut drawn: Vec<(usize, u32)> = Vec::new();
         for bar in rows.iter().flat_map(|it| &it.bars) {
-            let (left, right) = columns(&drawing, &bar.label);
+            let (left, right) = columns(&drawing, &bar.label.to_string());
             drawn.push((left, bar.start));
             assert_eq!(right.is_some(), bar.end.is_some(), "seed {seed}:\n{drawing}");
             drawn.extend(right.zip(bar.end));
