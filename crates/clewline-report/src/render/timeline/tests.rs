@@ -117,7 +117,7 @@ fn nothing_is_drawn_of_nothing() {
 
 #[test]
 fn line_breaks_in_labels_do_not_break_the_drawing() {
-    check_drawing(&[row("0", [bar("a\nb", 0, 1)])], 80, "0: |--a b--|");
+    check_drawing(&[row("0", [bar("a\nb", 0, 1)])], 80, "0: |--a\\nb--|");
 }
 
 /// The columns of the ends of every bar, by label. Labels are unique and hold no `|`.
