@@ -233,7 +233,7 @@ pub(super) fn next(
         let reduced = if args.scheduler == "bounded" { " --scheduler bounded-dpor" } else { "" };
         return vec![format!("{command}{reduced}{} --memory-model rc11", bounded(None))];
     }
-    if scheduler(&args.scheduler).is_some_and(|it| !it.is_exhaustive) {
+    if schedulers::find(&args.scheduler).is_some_and(|it| !it.is_exhaustive) {
         let drawn = args.executions.unwrap_or(10_000).saturating_mul(10);
         return vec![format!("{command}{} --executions {drawn}", bounded(None))];
     }
