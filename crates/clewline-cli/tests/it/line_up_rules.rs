@@ -9,9 +9,7 @@ use clewline_explore::{
 };
 use clewline_methods::{
     Quasi,
-    line_up::{
-        Cause, Checked, Matrix, Options, Reference, calls, check, observations::observe, scheduler, shrink,
-    },
+    line_up::{Cause, Checked, Matrix, Options, Reference, calls, check, observations::observe, shrink},
     relaxed::{Judging, WellFormed},
 };
 use clewline_threads::{
@@ -207,7 +205,8 @@ fn the_violation_with_the_fewest_preemptions_is_shown() {
 fn the_fewest_preemptions_are_shown_for_every_scheduler() {
     let subject = interrupted(false);
     let found_with = |name: &str| {
-        let mut options = Options { scheduler: scheduler(name).unwrap(), ..Options::default() };
+        let mut options =
+            Options { scheduler: clewline_explore::schedulers::find(name).unwrap(), ..Options::default() };
         let bounds = Bounds::default().with(&PREEMPTIONS, None);
         options.settings = Settings { seed: 1, bounds, ..options.settings };
         let checked = check(&subject, &matrix("slow | quick"), &options).unwrap();
@@ -323,7 +322,8 @@ fn a_stuck_history_counts_once() {
             word.load(SeqCst);
             word.load(SeqCst);
         });
-    let bounded = Options { scheduler: scheduler("bounded").unwrap(), ..Options::default() };
+    let bounded =
+        Options { scheduler: clewline_explore::schedulers::find("bounded").unwrap(), ..Options::default() };
     let checked = check(&subject, &matrix("stay | look"), &bounded).unwrap();
     assert_eq!(cause(&checked), None);
     // `look` comes before `stay`, or they overlap.

@@ -257,7 +257,7 @@ fn a_stream_counts_objects_and_separates_them() {
 /// Small stacks of many shapes: what may be dropped of a stack is the most difficult case.
 #[test]
 fn operations_that_a_stack_drops_do_not_matter() {
-    let object = clewline_specs::find("stack").run().unwrap();
+    let object = clewline_specs::find("stack").unwrap();
     let (mut held, mut violated, mut forgetful) = (0, 0, 0);
     for seed in 0..share(6_000_u64) {
         let recording = object.generate(&GeneratorConfig {
