@@ -23,7 +23,7 @@ use clewline_lab::{
 use clewline_methods::{
     actors::{
         ActorScheduler, Coverage, Error, Options, Outcome, Presented, Progress, ReportContext, StopCondition,
-        StuckCalls, Token, explore, replay,
+        Token, explore, replay,
     },
     available_memory,
 };
@@ -137,8 +137,8 @@ pub(super) struct Args {
     delivery: String,
 
     /// Whether calls may stay pending forever; `forbid` reports them as violations
-    #[arg(long, value_name = "allow|forbid", default_value = "allow")]
-    stuck: StuckCalls,
+    #[arg(long, value_name = "allow|forbid", default_value = "allow", value_parser = ["allow", "forbid"])]
+    stuck: String,
 
     /// Stop at the first violation
     #[arg(long)]
@@ -391,7 +391,7 @@ fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Opti
         scheduler,
         rules: Rules { delivery, ignored: named.ignored(), faults },
         wanted: if args.stop_at_first { StopCondition::First } else { StopCondition::Everything },
-        stuck: args.stuck,
+        stuck: args.stuck.parse().map_err(|it| Failure::at("--stuck", it))?,
         seed: args.seed,
         bounds: args.bounds.bounds.clone(),
         executions: args.executions.unwrap_or(Options::default().executions),
