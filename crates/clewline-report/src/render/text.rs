@@ -10,7 +10,7 @@ use clewline_core::{
 };
 
 use super::{
-    CheckedHistory, Source, Stream, WitnessShown,
+    CheckedHistory, Source, WitnessShown,
     block::Block,
     count, criteria, explain, grouped,
     timeline::{self, Bar, Row},
