@@ -83,18 +83,8 @@ impl Joined {
     }
 
     fn finish(self, skew: i64) -> Result<Recording, (String, ReadError)> {
-        let Joined {
-            mut values,
-            processes,
-            objects,
-            rows,
-            mut ids,
-            times,
-            orders,
-            missing,
-            initial,
-            files,
-        } = self;
+        let Joined { mut values, processes, objects, rows, mut ids, times, orders, missing, initial, files } =
+            self;
         let place = |row: usize| {
             let at = files.partition_point(|it| it.1 <= row).saturating_sub(1);
             files.get(at).map_or((String::new(), 1), |it| (it.0.clone(), times[row].line - it.2))

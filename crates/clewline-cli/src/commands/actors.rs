@@ -462,7 +462,7 @@ fn beyond_limit(args: &Args, limit: &Limit, states: &str) -> Vec<Proposal> {
 /// delivered, which was already explored, unless calls must return or message delivery is ordered.
 fn more_faults(args: &Args) -> Option<String> {
     let Args { lose, duplicate, crash, partition, .. } = *args;
-    let losses_matter = args.stuck == StuckCalls::Forbid || args.delivery != "unordered";
+    let losses_matter = args.stuck != "allow" || args.delivery != "unordered";
     match (lose, duplicate, crash) {
         (0, _, _) if losses_matter => Some(faults(1, duplicate, crash, partition)),
         (_, 0, _) => Some(faults(lose, 1, crash, partition)),
@@ -484,14 +484,12 @@ fn command(args: &Args) -> String {
         ("restart", &args.restart, "always"),
         ("mailbox", &args.mailbox, "kept"),
         ("delivery", &args.delivery, "unordered"),
+        ("stuck", &args.stuck, "allow"),
     ];
     for (name, value, usual) in usual {
         if value != usual {
             command.push_str(&format!(" --{name} {value}"));
         }
-    }
-    if args.stuck == StuckCalls::Forbid {
-        command.push_str(" --stuck forbid");
     }
     command
 }

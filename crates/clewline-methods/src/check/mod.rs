@@ -526,7 +526,6 @@ impl Check {
     }
 }
 
-
 /// Linearizability by a specification, with the evidence for its report; or a quasi check.
 enum CheckPlan<'s, 'q> {
     Plain(Cow<'s, str>, Option<QuasiEvidence>),

@@ -13,7 +13,7 @@ use std::{
 };
 
 use clewline_check::{Algorithm, PartsJudged, Selection, parts};
-use clewline_core::{ErasedHistory, ObjectKind, NotFound, Problem, Reason, RowFilter, Verdict};
+use clewline_core::{ErasedHistory, NotFound, ObjectKind, Problem, Reason, RowFilter, Verdict};
 use clewline_methods::{Check, Error, Report, available_memory, given_up};
 use clewline_report::{Circumstances, render::Stream};
 use clewline_specs::CATALOG;

@@ -5,7 +5,9 @@ use std::{sync::Arc, time::Duration};
 use clewline_core::VerdictKind;
 use clewline_explore::{Bound, Limit, schedulers};
 use clewline_methods::{
-    line_up::{Checked, Entry, Finding, Matrix, Options, Plan, Reference, ThreadScheduler, calls, text::Summary},
+    line_up::{
+        Checked, Entry, Finding, Matrix, Options, Plan, Reference, ThreadScheduler, calls, text::Summary,
+    },
     relaxed::{Matrices, QuasiQuery, Roles},
 };
 use clewline_report::{ReadOptions, formats, render::text::shell_word};
