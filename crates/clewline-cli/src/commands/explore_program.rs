@@ -30,7 +30,8 @@ use super::{
 
 const EXIT_CODES: &str = "Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 
-/// The options of `cc`, `run` and `cargo test` that `explore` does not have.
+// The options of `cc`, `run` and `cargo test` that `explore` does not have. A doc comment would be
+// the description of these commands.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Options for unmodified code")]
 pub(super) struct ProgramOptions {

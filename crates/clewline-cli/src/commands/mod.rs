@@ -145,8 +145,11 @@ fn exit_code(extensions: Extensions) -> u8 {
 #[must_use]
 pub fn definition() -> clap::Command {
     let explores = explore_program::ProgramOptions::augment_args;
-    let command = Cli::command().mut_subcommand("cc", explores).mut_subcommand("run", explores);
-    command.mut_subcommand("cargo", |it| it.mut_subcommand("test", explores))
+    Cli::command().mut_subcommands(|it| match it.get_name() {
+        "cc" | "run" => explores(it),
+        "cargo" => it.mut_subcommand("test", explores),
+        _ => it,
+    })
 }
 
 /// Whether the command line accepts these words, as a shell splits them: reports propose commands,
