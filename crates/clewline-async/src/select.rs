@@ -22,8 +22,8 @@ pub enum Selected<A, B, C = (), D = ()> {
 /// others.
 ///
 /// With which branch each poll begins is a choice of the schedule, and random outside of an
-/// exploration; the others follow in order. After `biased;` it is the first branch. Temporary values
-/// in the expressions of futures are dropped before a branch runs.
+/// exploration; the others follow in order. After `biased;` it is the first branch. Temporary
+/// values in the expressions of futures are dropped before a branch runs.
 ///
 /// ```
 /// use std::time::Duration;

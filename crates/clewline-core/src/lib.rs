@@ -47,6 +47,7 @@ mod specification;
 mod static_name;
 mod table;
 mod ties;
+mod timed_rows;
 mod value;
 mod verdict;
 mod verify;
@@ -84,6 +85,7 @@ pub use sorting::sort_by_key;
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
 pub use static_name::static_name;
 pub use table::{ExtendError, Table};
+pub use timed_rows::{TimedRow, TimedRows};
 pub use value::{Datum, Value, ValueError, Values, Written};
 pub use verdict::{
     Allowed, DeadEnd, Explanation, FailurePoint, PartialLinearization, Rule, Verdict, VerdictKind, Violation,

@@ -151,6 +151,14 @@ impl SourceLines {
     }
 }
 
+impl FromIterator<usize> for SourceLines {
+    fn from_iter<I: IntoIterator<Item = usize>>(lines: I) -> SourceLines {
+        let mut all = SourceLines::default();
+        lines.into_iter().for_each(|it| all.push(it));
+        all
+    }
+}
+
 /// How an operation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperationOutcome {

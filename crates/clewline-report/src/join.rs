@@ -1,11 +1,8 @@
 //! Several recordings of one history: files that parts of a system wrote, by one clock.
 
-use clewline_core::{Interner, Names, RawCall, Recording, Times, Value, Values};
+use clewline_core::{Interner, Names, RawCall, Recording, TimedRow, TimedRows, Times, Value, Values};
 
-use crate::{
-    ReadError,
-    timed_rows::{TimedRow, TimedRows},
-};
+use crate::ReadError;
 
 /// Joins recordings, each with its name, into one history by the times of their operations. Equal
 /// names of processes and objects are the same process and object. Lines are numbered on from file

@@ -17,7 +17,6 @@ mod output_file;
 mod project;
 pub mod render;
 mod text;
-mod timed_rows;
 #[cfg(feature = "serde")]
 pub mod typed;
 

@@ -35,7 +35,7 @@
 
 #define CLEWLINE_TRUE (LONG_MIN + 2)    /* true, as specifications write it; 1 is a number */
 #define CLEWLINE_FALSE (LONG_MIN + 3)
-/* These four are never numbers: an operation must not return LONG_MIN to LONG_MIN + 3 as a number. */
+/* These four are no numbers: an operation must not return LONG_MIN to LONG_MIN + 3 as a number. */
 
 /*
  * CLEWLINE_RESULT(x): the result for a value of C or C++. A bool is CLEWLINE_TRUE or

@@ -158,8 +158,8 @@ def run_shard(line: list, shard: int, shards: int, program: Optional[list], fold
         path = os.path.join(folder or own, f"{shard}.journal")
         said = run(path)
         if _IN_USE in said:
-            # The command of an attempt whose executor is gone may still run, and an attempt on a slow
-            # machine does: this one goes on from a copy, and replaces the journal when it is finished.
+            # The command of an attempt whose executor is gone may still run, and an attempt on a
+            # slow machine does: this one goes on from a copy, and replaces the journal at its end.
             copy = os.path.join(own, "copy.journal")
             shutil.copyfile(path, copy)
             said = run(copy)

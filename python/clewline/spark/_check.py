@@ -276,7 +276,7 @@ def _cores(df: Any) -> Optional[int]:
     if cores and cores.isdigit():
         per_task = _configured(df, "spark.task.cpus") or "1"
         return max(1, int(cores) // int(per_task))
-    # By default an executor has one core on YARN and on Kubernetes, and elsewhere those of its machine.
+    # By default an executor has one core on YARN and Kubernetes, elsewhere those of its machine.
     is_one = (_configured(df, "spark.master") or "").startswith(("yarn", "k8s"))
     return 1 if is_one else None
 

@@ -94,8 +94,8 @@ _HISTORY_SHARE = (3, 4)
 def memory_max(cores: Optional[int]) -> int:
     """How many bytes a task may take for the histories that it judges, on an executor that runs this
     number of tasks at a time, if that is known."""
-    # Spark's own limit of the address space of this process: `spark.executor.pyspark.memory` divided
-    # by the tasks of an executor.
+    # Spark's own limit of the address space of this process: `spark.executor.pyspark.memory`
+    # divided by the tasks of an executor.
     share = os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "")
     if share.isdigit():
         above, below = _HISTORY_SHARE

@@ -1,4 +1,4 @@
-//! Schedulers, reductions and memory models with tasks: random programs, explored in different ways.
+//! Schedulers, reductions and memory models with tasks: random programs, explored in several ways.
 
 use std::{
     collections::BTreeSet,

@@ -89,10 +89,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     if words.only_builds {
         return Ok(Status::Done);
     }
-    if !built.documented().is_empty() && words.filter.is_none() {
-        let names = built.documented().join(", ");
-        print_note(format!("doc tests of {names} are not run: `cargo test --doc` runs them, once each"));
-    }
+    print_doc_tests(built.documented(), &words);
     let ListedTests { tests, unlisted } = built.tests(words.filter.as_deref())?;
     // A filter selects tests by their names, and these have none.
     let unlisted = if words.filter.is_some() { Vec::new() } else { unlisted };
@@ -135,9 +132,21 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     if !are_written {
         options.write_of_all(summary)?;
     }
-    let worst =
-        [Status::Violated, Status::Failed, Status::Unknown].into_iter().find(|it| statuses.contains(it));
-    Ok(worst.unwrap_or(Status::Done))
+    Ok(worst(&statuses))
+}
+
+/// Names the libraries whose doc tests are not run.
+fn print_doc_tests(documented: &[String], words: &Words) {
+    if !documented.is_empty() && words.filter.is_none() {
+        let names = documented.join(", ");
+        print_note(format!("doc tests of {names} are not run: `cargo test --doc` runs them, once each"));
+    }
+}
+
+/// The status of all tests.
+fn worst(statuses: &[Status]) -> Status {
+    let worst = [Status::Violated, Status::Failed, Status::Unknown];
+    worst.into_iter().find(|it| statuses.contains(it)).unwrap_or(Status::Done)
 }
 
 /// Prints the summary, or an object for each entry after those that were `run`.

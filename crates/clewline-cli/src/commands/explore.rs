@@ -677,6 +677,13 @@ impl Exploration<'_> {
         named.besides(context(options), weak, false)
     }
 
+    /// Writes the history of a violation to a file, if that is asked for.
+    fn save_violation(&self, shown: Option<&Checked>) -> Result<(), Failure> {
+        let (Some(path), Some(shown)) = (&self.args.violation, shown) else { return Ok(()) };
+        let Some(finding) = shown.finding() else { return Ok(()) };
+        save(path, &observations::violation(&self.args.subject, &shown.matrix, finding))
+    }
+
     fn finish(mut self, plan: &Plan) -> Result<Explored, Failure> {
         // The report is about the model that shows a violation, or the first one.
         self.pass = self.worst.as_ref().map_or(0, |it| it.2);
@@ -695,19 +702,14 @@ impl Exploration<'_> {
         let status = Status::of(self.summary().verdict());
         let worst = self.worst.take();
         let shown = worst.as_ref().map(|(checked, smallest, _)| smallest.as_ref().unwrap_or(checked));
-        if let (Some(path), Some(shown)) = (&self.args.violation, shown)
-            && let Some(finding) = shown.finding()
-        {
-            save(path, &observations::violation(&self.args.subject, &shown.matrix, finding))?;
-        }
+        self.save_violation(shown)?;
         let named = self.named(shown);
         self.summary_mut().elapsed += named.elapsed;
         let next =
             plan::next(self.args, self.subject, self.options(), plan, self.summary(), shown, named.is_open);
         let found = worst.as_ref().map(|it| &it.0.matrix);
         // No matrix says that there would have been more.
-        let is_unknown = self.summary().verdict() == VerdictKind::Unknown(());
-        let is_cut = is_interrupted() && is_unknown && self.summary().unknown == 0;
+        let is_cut = is_interrupted() && status == Status::Unknown && self.summary().unknown == 0;
         let presented = UnderModels {
             presented: Presented {
                 context: self.context(&next),

@@ -141,13 +141,13 @@ fn a_limit_leaves_the_verdict_of_a_systematic_scheduler_unknown() {
         assert_eq!(object["executions"], 5, "{object}");
         let (expected, limit) = match entry.is_random {
             true => (0, "schedules were drawn"),
-            false => (3, "the limit of 5 schedules was hit"),
+            false => (3, "the limit of 5 executions was hit"),
         };
         assert_eq!((code, object["limit"].as_str()), (expected, Some(limit)), "{object}");
     }
     let ran = actors("limit-text", &["adr", "--scheduler", "delay-bounded", "--executions", "1"]);
     assert_eq!(ran.code, 3);
-    for expected in ["unknown: ", "the limit of one schedule was hit", "1 schedule by delay-bounded"] {
+    for expected in ["unknown: ", "the limit of one execution was hit", "1 execution by delay-bounded"] {
         assert!(ran.stdout.contains(expected), "{}", ran.stdout);
     }
     let cut = ["adr", "--scheduler", "random", "--executions", "50", "--steps", "4"];

@@ -445,7 +445,7 @@ fn a_stress_test_finds_the_least_factor_of_its_runs() {
         printed.starts_with("holds with factor 2 and no smaller one: 200 executions of quasi-queue\n"),
         "{printed}"
     );
-    assert!(printed.contains("\n  factor  runs that need it\n       0  "), "{printed}");
+    assert!(printed.contains("\n  factor  executions that need it\n       0  "), "{printed}");
 }
 
 #[test]

@@ -494,7 +494,7 @@ fn invalid_arguments_say_what_was_expected() {
         (["--clock", "sundial"], "expected auto, counter, monotonic or shared; found `sundial`"),
         (["--patience", "1ms"], "expected at least 50ms; found `1ms`"),
         (["--shrink", "5"], "expected a number with a unit"),
-        (["--algorithm", "guess"], "--algorithm: expected `auto`"),
+        (["--algorithm", "guess"], "--algorithm: no checker is called `guess`"),
     ] {
         let printed = printed(&args);
         assert!(printed.contains(expected), "{args:?}: {printed}");

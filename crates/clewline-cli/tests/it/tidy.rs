@@ -1,5 +1,7 @@
 //! House rules that a test can check.
 
+mod lines;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsStr,
@@ -7,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::arrows::tokens::{tokens, without_tests};
+use lines::{Lines, test_modules};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -388,7 +390,7 @@ clewline-check: clewline-core clewline-monitor
 clewline-cli: bzip2 clap clap_complete clewline-actors clewline-check clewline-columns clewline-core \
 clewline-explore clewline-lab clewline-matrix clewline-methods clewline-monitor clewline-report clewline-script \
 clewline-specs clewline-threads clewline-unmodified flate2 indicatif ruzstd serde_json signal-hook
-clewline-columns: arrow-array arrow-ipc arrow-schema bytes clewline-core clewline-report parquet rustc-hash \
+clewline-columns: arrow-array arrow-ipc arrow-schema bytes clewline-core clewline-report parquet \
 serde_json
 clewline-core: hashbrown rustc-hash strsim
 clewline-explore: clewline-core hashbrown rustc-hash
@@ -464,40 +466,6 @@ fn crates_depend_only_on_allowed_crates() {
     expect_none(complaints);
 }
 
-/// The number of lines, and of those that are neither blank nor a comment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Lines {
-    all: usize,
-    code: usize,
-}
-
-impl Lines {
-    /// Without the items that only tests compile, wherever they are.
-    fn of_product(text: &str) -> Lines {
-        let tests = without_tests(&tokens(text)).test_lines;
-        let is_product = |it: &(usize, &str)| !tests.contains(&it.0);
-        let product: Vec<&str> =
-            (1..).zip(text.lines()).filter(is_product).map(|it| it.1.trim_start()).collect();
-        let code = product.iter().filter(|it| !it.is_empty() && !it.starts_with("//")).count();
-        Lines { all: product.len(), code }
-    }
-
-    fn and(self, other: Lines) -> Lines {
-        Lines { all: self.all + other.all, code: self.code + other.code }
-    }
-}
-
-/// The files and folders of the modules that are declared in the file `path` for tests.
-fn test_modules(path: &str, text: &str) -> Vec<String> {
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let folder = match name {
-        "lib.rs" | "main.rs" | "mod.rs" => folder,
-        _ => path.trim_end_matches(".rs"),
-    };
-    let modules = without_tests(&tokens(text)).test_modules;
-    modules.iter().flat_map(|it| [format!("{folder}/{it}.rs"), format!("{folder}/{it}/")]).collect()
-}
-
 /// The number of lines of each crate, without tests.
 fn lines_of_crates() -> BTreeMap<String, Lines> {
     let sources: Vec<_> = sources().into_iter().filter(|(path, _)| path.contains("/src/")).collect();
@@ -510,42 +478,6 @@ fn lines_of_crates() -> BTreeMap<String, Lines> {
         *of_crate = of_crate.and(Lines::of_product(text));
     }
     lines
-}
-
-#[test]
-fn only_what_tests_compile_is_not_counted() {
-    let text = "\
-//! A file.
-
-#[cfg(test)]
-mod tests;
-#[cfg(test)]
-#[path = \"more.rs\"]
-mod samples;
-
-/// Counts.
-fn count() -> &'static str {
-    \"#[cfg(test)]\" // A text.
-}
-
-#[cfg(all(test, unix))]
-fn check() {
-    count();
-}
-fn last() {}
-
-#[cfg(test)]
-mod inside {
-    use super::*;
-}
-struct After;
-";
-    assert_eq!(Lines::of_product(text), Lines { all: 11, code: 5 });
-    let quoted = "fn test() {\n    quote! {\n        #[cfg(test)]\n        fn a() {}\n    }\n}\n";
-    assert_eq!(Lines::of_product(quoted), Lines { all: 6, code: 6 });
-    let found = test_modules("a/src/lib.rs", text);
-    assert_eq!(found[..4], ["a/src/tests.rs", "a/src/tests/", "a/src/samples.rs", "a/src/samples/"]);
-    assert_eq!(test_modules("a/src/b/c.rs", "#[cfg(test)]\nmod d;"), ["a/src/b/c/d.rs", "a/src/b/c/d/"]);
 }
 
 #[test]

@@ -270,7 +270,7 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), context: &ReportContext<
         }
         None => {
             let n = schedules.unwrap_or(0);
-            format!("{} {} by {by}", big(n), schedules_noun(n))
+            format!("{} {} by {by}", big(n), if n == 1 { "execution" } else { "executions" })
         }
     };
     if let Some(redundant) = metrics.redundant.filter(|it| *it != 0) {

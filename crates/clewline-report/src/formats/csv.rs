@@ -14,15 +14,14 @@ mod record;
 
 use std::io::{Read, Write};
 
-use clewline_core::{Datum, Names, NotFound, RawCall, Recording, Value};
+use clewline_core::{Datum, Names, NotFound, RawCall, Recording, TimedRow, TimedRows, Value};
 
 use self::record::{Cell, Records};
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
-    event_reader::{EventHistory, EventTimes, Numbering, OperationOutcome},
+    event_reader::{EventHistory, EventTimes, Numbering, OperationOutcome, SourceLines},
     mapping::{Columns, Mapping},
     text::{Sink, blocks::BYTE_ORDER_MARK, json::Json, shown_in_one_line},
-    timed_rows::{TimedRow, TimedRows},
 };
 
 /// The entry in the table of formats.
@@ -309,6 +308,7 @@ impl<'a> Table<'a> {
             Times::Operations { .. } => {
                 let skew = options.circumstances.skew;
                 let (columns, lines, own) = rows.into_columns(skew, &mut processes);
+                let lines: SourceLines = lines.into_iter().collect();
                 own_times = own;
                 let history = columns.finish().map_err(|malformed| ReadError {
                     read,

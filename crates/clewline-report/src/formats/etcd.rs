@@ -28,6 +28,7 @@ use clewline_core::{Names, Recording, visible};
 use self::requests::Requests;
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
+    event_reader::SourceLines,
     text::{
         objects::{begins_with_object, for_each_object, member_names},
         tree::tree,
@@ -77,6 +78,7 @@ impl Format for Etcd {
         let read = requests.len();
         let (rows, values, mut names) = requests.finish();
         let (columns, lines, own_times) = rows.into_columns(options.circumstances.skew, &mut names.processes);
+        let lines: SourceLines = lines.into_iter().collect();
         let history = columns.finish().map_err(|malformed| ReadError {
             read,
             ..lines.locate(&malformed, lines.get(malformed.index()))

@@ -20,19 +20,18 @@
 
 use std::io::{Read, Write};
 
-use clewline_core::{Names, RawCall, Recording, Skipped, Value, visible};
+use clewline_core::{Names, RawCall, Recording, Skipped, TimedRow, TimedRows, Value, visible};
 use serde_json::Value as JsonValue;
 
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
-    event_reader::{EventTimes, Numbering},
+    event_reader::{EventTimes, Numbering, SourceLines},
     mapping::{Columns, Mapping},
     text::{
         Sink,
         objects::{begins_with_object, for_each_object, member_names},
         tree::{tree, value, value_of_text},
     },
-    timed_rows::{TimedRow, TimedRows},
 };
 
 /// The entry in the table of formats.
@@ -259,6 +258,7 @@ impl<'a> Spans<'a> {
         let read = rows.len();
         let mut processes = processes.into_names();
         let (columns, lines, own_times) = rows.into_columns(options.circumstances.skew, &mut processes);
+        let lines: SourceLines = lines.into_iter().collect();
         let history = columns.finish().map_err(|malformed| ReadError {
             read,
             ..lines.locate(&malformed, lines.get(malformed.index()))

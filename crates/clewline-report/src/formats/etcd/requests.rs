@@ -2,13 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use clewline_core::{Names, RawCall, Skipped, Value, Values};
+use clewline_core::{Names, RawCall, Skipped, TimedRow, TimedRows, Value, Values};
 use serde_json::Value as JsonValue;
 
 use crate::{
     event_reader::{EventTimes, Numbering},
     text::Sink,
-    timed_rows::{TimedRow, TimedRows},
 };
 
 /// All requests so far.

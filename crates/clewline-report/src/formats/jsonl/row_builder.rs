@@ -2,7 +2,7 @@
 
 use clewline_core::{
     Crash, Names, Note, ObjectId, ProcessId, ProcessNames, RawCall, Recording, Timed, TimedColumns,
-    TimedCrash, Value,
+    TimedCrash, TimedRow, TimedRows, Value,
 };
 
 use super::{
@@ -13,7 +13,6 @@ use crate::{
     ReadError, Row, RowKind,
     event_reader::{EventHistory, EventTimes, OperationOutcome, SourceLines},
     text::{brief, objects::Object},
-    timed_rows::{TimedRow, TimedRows},
 };
 
 /// The lines so far. Rows are numbered as in its own scanner.
@@ -376,6 +375,7 @@ impl RowBuilder {
                 return Err(ReadError { read, ..at_line(crash.line(), message.to_owned()) });
             }
             let (columns, lines, own) = std::mem::take(rows).into_columns(builder.skew, &mut processes);
+            let lines: SourceLines = lines.into_iter().collect();
             own_times = own;
             builder.body = Body::Operations(columns, lines);
         }

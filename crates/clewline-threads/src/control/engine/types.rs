@@ -177,7 +177,8 @@ pub struct Moment {
     pub step: Step,
     /// The place in the source.
     pub place: Place,
-    /// How many bytes behind the beginning of its object the access begins: fields may share a word.
+    /// How many bytes behind the beginning of its object the access begins. Fields may share a
+    /// word.
     pub offset: u8,
     /// What was read and written: `3`, `3 -> 4`.
     pub detail: String,

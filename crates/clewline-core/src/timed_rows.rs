@@ -8,13 +8,16 @@
 
 use std::collections::HashMap;
 
-use clewline_core::{ObjectId, OwnTimes, ProcessId, RawCall, Timed, TimedColumns, Value};
-
-use crate::event_reader::SourceLines;
+use crate::{
+    history::{Timed, TimedColumns},
+    id::{ObjectId, ProcessId},
+    recording::{OwnTimes, RawCall},
+    value::Value,
+};
 
 /// An operation. Processes and objects are numbers, whose names are elsewhere.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TimedRow {
+pub struct TimedRow {
     /// Its line, from 1.
     pub line: usize,
     /// Its process.
@@ -31,29 +34,30 @@ pub(crate) struct TimedRow {
 
 /// Operations in the order of the file.
 #[derive(Debug, Default)]
-pub(crate) struct TimedRows {
+pub struct TimedRows {
     rows: Vec<TimedRow>,
 }
 
 impl TimedRows {
     /// How many there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// The operation that follows.
-    pub(crate) fn push(&mut self, row: TimedRow) {
+    pub fn push(&mut self, row: TimedRow) {
         self.rows.push(row);
     }
 
-    /// The columns of these operations, with intervals widened by `skew` on both sides. Where
-    /// operations of one process overlap, processes are added to `processes`, the names by number;
-    /// the times by the clocks of processes are returned where they are not those of the history.
-    pub(crate) fn into_columns(
+    /// The columns of these operations, with intervals widened by `skew` on both sides, and the
+    /// line of each. Where operations of one process overlap, processes are added to `processes`,
+    /// the names by number; the times by the clocks of processes are returned where they are not
+    /// those of the history.
+    pub fn into_columns(
         mut self,
         skew: i64,
         processes: &mut Vec<Value>,
-    ) -> (TimedColumns<RawCall, Value>, SourceLines, Option<Vec<OwnTimes>>) {
+    ) -> (TimedColumns<RawCall, Value>, Vec<usize>, Option<Vec<OwnTimes>>) {
         let own = |row: &TimedRow| OwnTimes {
             process: ProcessId(row.process),
             called: row.called,
@@ -68,14 +72,13 @@ impl TimedRows {
         // A process that calls when its operation returns keeps its order, unless clocks differ.
         let is_free = |free: i64, called: i64| free < called || (free == called && skew == 0);
         self.separate(processes, is_free);
-        let mut lines = SourceLines::default();
-        self.rows.iter().for_each(|it| lines.push(it.line));
+        let lines = self.rows.iter().map(|it| it.line).collect();
         let is_changed = skew != 0 || named != processes.len();
         (self.into_columns_of_processes(), lines, is_changed.then_some(own_times))
     }
 
     /// The columns of these operations, as they are.
-    pub(crate) fn into_columns_of_processes(self) -> TimedColumns<RawCall, Value> {
+    pub fn into_columns_of_processes(self) -> TimedColumns<RawCall, Value> {
         let mut columns = TimedColumns::with_capacity(self.rows.len());
         for TimedRow { process, object, call, called, returned, .. } in self.rows {
             let (process, object) = (ProcessId(process), ObjectId(object));
