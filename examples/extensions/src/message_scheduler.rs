@@ -27,7 +27,7 @@ impl MessageScheduler for NewestFirst {
             execution.take(execution.enabled().len() - 1);
         }
         // There are other schedules, which it leaves out.
-        tally.is_bounded = true;
+        statistics.is_bounded = true;
         ControlFlow::Continue(())
     }
 }
