@@ -67,7 +67,8 @@ fn the_block_stays_and_a_test_is_added() {
         "fn linked_stack_is_linearizable ()",
         "named (\"LinkedStack\")",
         ". once ()",
-        ". threads (2) . matrix (\"push(1) | push(2)\") . bound (\"preemptions\" , :: core :: option :: Option :: None) . assert ()",
+        ". threads (2) . matrix (\"push(1) | push(2)\") . bound (:: clewline :: line_up :: find_bound (\"preemptions\")",
+        ", :: core :: option :: Option :: None) . assert ()",
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
