@@ -40,8 +40,15 @@ pub struct TimedRows {
 
 impl TimedRows {
     /// How many there are.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// The operation that follows.

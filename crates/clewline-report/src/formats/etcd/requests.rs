@@ -327,7 +327,7 @@ impl Requests {
                 rows.push(TimedRow { line, process, object: 0, call, called, returned });
             }
         }
-        let objects = if rows.len() == 0 { Vec::new() } else { vec![Value::ABSENT] };
+        let objects = if rows.is_empty() { Vec::new() } else { vec![Value::ABSENT] };
         let names = Names {
             processes: self.clients.into_names(),
             objects,
