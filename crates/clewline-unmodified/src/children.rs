@@ -1,6 +1,6 @@
 //! Child processes: compilers, and programs under test.
 //!
-//! Each leads a process group of its own. A signal of the terminal then reaches only this process,
+//! Each has a process group of its own. A signal of the terminal then reaches only this process,
 //! which decides when its children end; and what a child has started, such as the compilers of
 //! `cargo`, ends with it. None is left behind when this process is interrupted, or killed.
 
@@ -18,14 +18,21 @@ use std::{
 use clewline_core::is_interrupted;
 
 /// The children that were not waited for: their numbers are theirs for as long as they are in here.
-static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+static RUNNING: Mutex<Vec<Running>> = Mutex::new(Vec::new());
+
+#[derive(Clone, Copy)]
+struct Running {
+    id: u32,
+    /// Its own number, or that of its guard.
+    group: u32,
+}
 
 // After an interruption a child has this long to end by itself.
 const EXIT_TIME_MAX: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const POLL_INTERVAL_MIN: Duration = Duration::from_micros(200);
 
-fn running() -> MutexGuard<'static, Vec<u32>> {
+fn running() -> MutexGuard<'static, Vec<Running>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -41,46 +48,58 @@ enum Signal {
 }
 
 /// Sends a signal, if the child was not waited for.
-fn send(id: u32, signal: Signal, running: &[u32]) {
-    if !running.contains(&id) {
-        return;
-    }
+fn send(id: u32, signal: Signal, running: &[Running]) {
+    let Some(child) = running.iter().find(|it| it.id == id) else { return };
     #[cfg(unix)]
     {
         use rustix::process::{Pid, Signal as System, kill_process, kill_process_group};
-        let Some(id) = i32::try_from(id).ok().and_then(Pid::from_raw) else { return };
+        let [id, group] = [child.id, child.group].map(|it| Pid::from_raw(it.cast_signed()));
+        let (Some(id), Some(group)) = (id, group) else { return };
         // An error means that it has ended.
         let _ended = match signal {
             Signal::End => kill_process(id, System::TERM),
-            Signal::EndGroup => kill_process_group(id, System::TERM),
-            Signal::KillGroup => kill_process_group(id, System::KILL),
+            Signal::EndGroup => kill_process_group(group, System::TERM),
+            Signal::KillGroup => kill_process_group(group, System::KILL),
         };
     }
     #[cfg(not(unix))]
-    let _not_here = signal;
+    let _not_here = (child, signal);
 }
 
 /// Ends all children of this crate at once, with everything that they have started: for a process
 /// that is about to exit.
 pub fn end_children() {
     let running = running();
-    running.iter().for_each(|&it| send(it, Signal::KillGroup, &running));
+    running.iter().for_each(|it| send(it.id, Signal::KillGroup, &running));
 }
 
 /// A child process and its group. It is killed when dropped.
 #[derive(Debug)]
 pub(super) struct ChildGroup {
     child: Child,
+    /// It keeps the number of the group until the child was waited for.
+    guard: Option<Guard>,
 }
 
 impl ChildGroup {
+    /// For a program that ends by itself when this process is killed.
     pub(super) fn spawn(command: &mut Command) -> io::Result<ChildGroup> {
+        ChildGroup::spawn_into(None, command)
+    }
+
+    /// For any program: its group ends when this process is killed.
+    fn spawn_guarded(command: &mut Command) -> io::Result<ChildGroup> {
+        ChildGroup::spawn_into(Guard::spawn(), command)
+    }
+
+    fn spawn_into(guard: Option<Guard>, command: &mut Command) -> io::Result<ChildGroup> {
+        let group = guard.as_ref().map(|it| it.0.id());
         #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(command, 0);
+        std::os::unix::process::CommandExt::process_group(command, group.unwrap_or(0).cast_signed());
         let mut running = running();
         let child = command.spawn()?;
-        running.push(child.id());
-        Ok(ChildGroup { child })
+        running.push(Running { id: child.id(), group: group.unwrap_or(child.id()) });
+        Ok(ChildGroup { child, guard })
     }
 
     pub(super) fn take_stderr(&mut self) -> Option<ChildStderr> {
@@ -92,7 +111,7 @@ impl ChildGroup {
         let mut running = running();
         let status = self.child.try_wait()?;
         if status.is_some() {
-            running.retain(|it| *it != self.child.id());
+            running.retain(|it| it.id != self.child.id());
         }
         Ok(status)
     }
@@ -188,28 +207,29 @@ impl Deadline {
     }
 }
 
-/// A process that ends a group when this process has ended, however that came about: only this one
-/// can write to the pipe from which it reads.
-struct Guard(Option<Child>);
+/// The leader of a group, which it ends when this process has ended, however that came about: only
+/// this one can write to the pipe from which it reads. It is there before the rest of the group, so
+/// that there is no moment at which nothing would end it.
+#[derive(Debug)]
+struct Guard(Child);
 
 impl Guard {
-    /// Without a shell, a group survives only if this process is killed.
-    fn of(group: &ChildGroup) -> Guard {
+    /// Without a shell there is none, and a group survives if this process is killed.
+    fn spawn() -> Option<Guard> {
         let mut command = Command::new("sh");
-        command.args(["-c", "read -r _; kill -s KILL -- \"-$1\"", "sh", &group.child.id().to_string()]);
+        // What asks the group to end is not for the guard.
+        command.args(["-c", "trap '' TERM; read -r _; kill -s KILL 0"]);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        Guard(if cfg!(unix) { command.spawn().ok() } else { None })
+        if cfg!(unix) { command.spawn().ok().map(Guard) } else { None }
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        if let Some(guard) = &mut self.0 {
-            let _ended = guard.kill();
-            let _ended = guard.wait();
-        }
+        let _ended = self.0.kill();
+        let _ended = self.0.wait();
     }
 }
 
@@ -222,6 +242,7 @@ impl Drop for ChildGroup {
                 thread::sleep(POLL_INTERVAL_MIN);
             }
         }
+        drop(self.guard.take());
     }
 }
 
@@ -240,8 +261,7 @@ pub(super) fn output_of(command: &mut Command) -> io::Result<Output> {
     if is_interrupted() {
         return Err(interrupted());
     }
-    let mut group = ChildGroup::spawn(command.stdin(Stdio::null()))?;
-    let _guard = Guard::of(&group);
+    let mut group = ChildGroup::spawn_guarded(command.stdin(Stdio::null()))?;
     let (stdout, stderr) = (group.child.stdout.take(), group.child.stderr.take());
     let [stdout, stderr] = [stdout.map(reader), stderr.map(reader)];
     let status = group.wait()?;
@@ -294,16 +314,33 @@ mod tests {
     /// It waits as long as this process holds the pipe.
     #[test]
     fn a_guard_ends_a_group_when_its_pipe_is_closed() {
-        let mut group = ChildGroup::spawn(&mut shell("sleep 1000")).unwrap();
-        let mut guard = Guard::of(&group);
+        let mut group = ChildGroup::spawn_guarded(&mut shell("sleep 1000")).unwrap();
         assert!(group.try_wait().unwrap().is_none());
-        drop(guard.0.as_mut().unwrap().stdin.take());
+        drop(group.guard.as_mut().unwrap().0.stdin.take());
         assert_eq!(group.wait().unwrap().code(), None);
         // A guard that is no longer needed ends nothing.
-        let mut group = ChildGroup::spawn(shell("read line; exit 7").stdin(Stdio::piped())).unwrap();
-        drop(Guard::of(&group));
+        let mut command = shell("read line; exit 7");
+        let mut group = ChildGroup::spawn_guarded(command.stdin(Stdio::piped())).unwrap();
+        drop(group.guard.take());
         drop(group.child.stdin.take());
         assert_eq!(group.wait().unwrap().code(), Some(7));
+    }
+
+    /// The guard outlives the request, and the group is killed by its number.
+    #[test]
+    fn a_guarded_group_is_asked_to_end_and_then_killed() {
+        let script = "trap 'echo asked' TERM; echo ready; while :; do sleep 0.01; done";
+        let mut command = shell(script);
+        let mut group = ChildGroup::spawn_guarded(command.stdout(Stdio::piped())).unwrap();
+        let mut stdout = group.child.stdout.take().unwrap();
+        let mut line = [0; 6];
+        stdout.read_exact(&mut line).unwrap();
+        send(group.child.id(), Signal::EndGroup, &running());
+        stdout.read_exact(&mut line).unwrap();
+        assert_eq!(&line, b"asked\n");
+        assert!(group.guard.as_mut().unwrap().0.try_wait().unwrap().is_none());
+        send(group.child.id(), Signal::KillGroup, &running());
+        assert_eq!(group.wait().unwrap().code(), None);
     }
 
     #[test]
