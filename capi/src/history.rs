@@ -6,8 +6,8 @@ use std::{
 };
 
 use clewline_core::Criterion;
+use clewline_formats::{Circumstances, formats::InputFormat};
 use clewline_methods::Check;
-use clewline_report::{Circumstances, formats::InputFormat};
 
 use crate::{Call, Failure, Spec, json, report::Report};
 

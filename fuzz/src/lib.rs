@@ -7,7 +7,7 @@
 //! CLEWLINE_FORMAT=jsonl cargo +nightly fuzz run format fuzz/target/jsonl fuzz/corpus/jsonl
 //! ```
 
-use clewline_report::{ReadOptions, WriteError, formats};
+use clewline_formats::{ReadOptions, WriteError, formats};
 
 /// Reads `input` in the format called `name`. It may be refused, but with a place; and what is read
 /// can be written and read again, if the format can hold it.

@@ -13,15 +13,15 @@ use clewline_check::{Judgement, Options, dead_ends, judge_by};
 use clewline_core::{
     Budget, Criterion, ErasedHistory, ErasedSpec, LoadError, OperationId, Problem, Reason, Verdict,
 };
-use clewline_report::{
+use clewline_formats::{
     Circumstances, ReadError, ReadOptions,
     formats::{self, FORMATS},
-    render::{
-        CheckedHistory, Source,
-        html::{self, Page},
-        present,
-        text::Style,
-    },
+};
+use clewline_report::render::{
+    CheckedHistory, Source,
+    html::{self, Page},
+    present,
+    text::Style,
 };
 use clewline_script::Script;
 use clewline_specs::{CATALOG, SpecError};

@@ -7,11 +7,9 @@ use arrow_pyarrow::PyArrowType;
 use clewline_check::parts;
 use clewline_cli::{Decoded, is_compressed};
 use clewline_core::Datum;
+use clewline_formats::join;
 use clewline_methods::{Check, Error, Report};
-use clewline_report::{
-    join,
-    render::{Present, Publish, WitnessShown, html},
-};
+use clewline_report::render::{Present, Publish, WitnessShown, html};
 use pyo3::{
     exceptions::{PyOSError, PyValueError},
     prelude::*,

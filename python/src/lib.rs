@@ -17,7 +17,7 @@ mod work;
 use std::{ffi::OsString, path::PathBuf, sync::Once};
 
 use clewline_cli::Extensions;
-use clewline_report::formats::FORMATS;
+use clewline_formats::formats::FORMATS;
 use pyo3::prelude::*;
 
 /// The version of the package, with the revision that it was built from if that is known.

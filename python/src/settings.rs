@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use clewline_check::{Algorithm, Selection, limits::resident_bytes};
 use clewline_core::{Criterion, ErasedSpec, parallel};
+use clewline_formats::{Circumstances, Mapping, formats::InputFormat};
 use clewline_methods::{Check, Keys, Progress, Quasi, available_memory};
-use clewline_report::{Circumstances, Mapping, formats::InputFormat};
 use clewline_specs::CATALOG;
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},

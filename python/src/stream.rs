@@ -11,8 +11,8 @@ use std::{
 use arrow_array::RecordBatch;
 use clewline_columns::read_batches;
 use clewline_core::{Datum, Recording, Value, Values};
+use clewline_formats::ReadOptions;
 use clewline_methods::{Check, Error, LineOrder, Report};
-use clewline_report::ReadOptions;
 use serde_json::Value as Json;
 
 // How many batches may wait.

@@ -9,7 +9,9 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema};
 use clewline_columns::read_batches;
 use clewline_core::Recording;
-use clewline_report::{Carries, Circumstances, Format, Objects, ReadError, ReadOptions, WriteError, formats};
+use clewline_formats::{
+    Carries, Circumstances, Format, Objects, ReadError, ReadOptions, WriteError, formats,
+};
 
 /// Batches, one after the other.
 pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;

@@ -14,7 +14,7 @@ use clewline_core::{
     Budget, ErasedHistory, GeneratorConfig, Names, ObjectId, ProcessId, RawCall, Recording, Timed,
     TimedColumns, Value, ValueDomain, Values,
 };
-use clewline_report::{ReadOptions, formats};
+use clewline_formats::{ReadOptions, formats};
 use clewline_specs::find;
 
 const SEARCHES: [&str; 4] = ["read only", "auto, by key", "jit-graph", "wg-graph"];

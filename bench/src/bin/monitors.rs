@@ -16,8 +16,8 @@ use clewline_core::{
     Budget, ErasedHistory, GeneratorConfig, OperationId, Problem, RawCall, Reason, Recording, Value,
     ValueDomain,
 };
+use clewline_formats::{ReadOptions, formats};
 use clewline_monitor::{self as monitor, MonitorVerdict, Want};
-use clewline_report::{ReadOptions, formats};
 use clewline_specs::find;
 use cpu_time::ThreadTime;
 

@@ -18,7 +18,7 @@ use std::{
 use clewline_bench::{checker, cpu, digits, ms, store::Run};
 use clewline_check::{Options, check, judge};
 use clewline_core::Budget;
-use clewline_report::{ReadOptions, formats};
+use clewline_formats::{ReadOptions, formats};
 use clewline_specs::find;
 
 /// Porcupine's times for the key-value files, by key, in ms: the least and the greatest measured.

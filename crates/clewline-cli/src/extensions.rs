@@ -4,8 +4,8 @@ use std::fmt;
 
 use clewline_check::Checker;
 use clewline_core::{ExtendError, Table};
+use clewline_formats::Format;
 use clewline_monitor::Monitor;
-use clewline_report::Format;
 
 use crate::scripts;
 
@@ -48,7 +48,7 @@ impl Extensions {
         extend("specifications", &clewline_specs::CATALOG, self.specifications)?;
         extend("checkers", &clewline_check::search::SEARCHES, self.checkers)?;
         extend("monitors", &clewline_monitor::MONITORS, self.monitors)?;
-        extend("formats", &clewline_report::formats::FORMATS, self.formats())?;
+        extend("formats", &clewline_formats::formats::FORMATS, self.formats())?;
         extend("schedulers of threads", &clewline_explore::schedulers::SCHEDULERS, self.thread_schedulers)?;
         extend("schedulers of messages", &clewline_actors::schedulers::SCHEDULERS, self.message_schedulers)?;
         #[cfg(feature = "lab")]

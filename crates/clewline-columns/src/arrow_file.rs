@@ -12,7 +12,7 @@ use arrow_ipc::{
 };
 use arrow_schema::ArrowError;
 use clewline_core::Recording;
-use clewline_report::{Carries, Format, Objects, ReadError, ReadOptions, WriteError};
+use clewline_formats::{Carries, Format, Objects, ReadError, ReadOptions, WriteError};
 
 use crate::{
     rows::{Rows, after, projection},

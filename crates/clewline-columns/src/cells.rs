@@ -3,7 +3,7 @@
 use arrow_array::{Array, ArrayRef, cast::AsArray, types};
 use arrow_schema::{DataType, Field, TimeUnit};
 use clewline_core::{Value, Values};
-use clewline_report::json_value;
+use clewline_formats::json_value;
 
 /// What is wrong with a column, and in which row of the batch, if it is not the whole column.
 #[derive(Debug)]

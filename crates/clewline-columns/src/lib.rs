@@ -28,7 +28,7 @@ mod rows;
 #[cfg(feature = "columns")]
 mod table;
 
-use clewline_report::Format;
+use clewline_formats::Format;
 
 #[cfg(feature = "columns")]
 pub use arrow_file::read_batches;

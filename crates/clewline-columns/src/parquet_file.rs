@@ -8,7 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use clewline_core::Recording;
-use clewline_report::{Carries, Format, Objects, ReadError, ReadOptions, WriteError};
+use clewline_formats::{Carries, Format, Objects, ReadError, ReadOptions, WriteError};
 use parquet::{
     arrow::{
         ArrowWriter, ProjectionMask,

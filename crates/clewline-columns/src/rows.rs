@@ -8,7 +8,7 @@ use clewline_core::{
     Interner, Names, ObjectId, ProcessId, RawCall, Recording, RowFilter, Timed, TimedColumns, Times, Value,
     Values,
 };
-use clewline_report::{ReadError, ReadOptions};
+use clewline_formats::{ReadError, ReadOptions};
 
 use crate::cells::{self, CellError};
 

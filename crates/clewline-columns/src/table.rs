@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
 use clewline_core::Recording;
-use clewline_report::{WriteError, formats::jsonl};
+use clewline_formats::{WriteError, formats::jsonl};
 use serde_json::Value as Json;
 
 /// The table of a recording. JSON lines say what is in it: there is one notion of what the times of

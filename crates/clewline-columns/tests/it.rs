@@ -13,7 +13,7 @@ use arrow_array::{
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{Field, Schema};
 use clewline_core::{GeneratorConfig, Recording};
-use clewline_report::{Format, ReadOptions, formats};
+use clewline_formats::{Format, ReadOptions, formats};
 use clewline_specs::CATALOG;
 use clewline_testing::pick;
 use parquet::{arrow::ArrowWriter, file::properties::WriterProperties};

@@ -3,7 +3,7 @@
 use std::{fmt, io};
 
 use clewline_core::{LoadError, Malformed, NotFound, ParseError, visible};
-use clewline_report::{ReadError, WriteError, formats::FORMATS};
+use clewline_formats::{ReadError, WriteError, formats::FORMATS};
 use clewline_specs::{MixError, SpecError};
 
 /// A history could not be checked, because of the settings or of the input.

@@ -237,7 +237,7 @@ impl<S: Specification> Recorder<S> {
         S::Call: serde::Serialize + serde::de::DeserializeOwned,
         S::Return: serde::Serialize + serde::de::DeserializeOwned,
     {
-        self.write(path.as_ref(), |history| Ok(clewline_report::typed::to_recording(&history)?))
+        self.write(path.as_ref(), |history| Ok(clewline_formats::typed::to_recording(&history)?))
     }
 
     fn write(

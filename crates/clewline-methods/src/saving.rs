@@ -3,7 +3,8 @@
 use std::{io::Write, path::Path};
 
 use clewline_core::Recording;
-use clewline_report::{OutputFile, WriteError, formats};
+use clewline_formats::{WriteError, formats};
+use clewline_report::OutputFile;
 
 use crate::error::Error;
 

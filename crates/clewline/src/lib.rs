@@ -224,14 +224,14 @@ pub mod files {
     #[doc(inline)]
     pub use clewline_core::{Criterion, Malformed};
     #[doc(inline)]
+    pub use clewline_formats::formats::{self, InputFormat};
+    #[doc(inline)]
     pub use clewline_methods::{
         Alarm, Keys, LineOrder, OpenNote, OpenOperation, Progress, Watch, check_file,
     };
     #[cfg(feature = "serde")]
     #[doc(inline)]
     pub use clewline_methods::{read_history, save_history};
-    #[doc(inline)]
-    pub use clewline_report::formats::{self, InputFormat};
 }
 
 /// The crates behind this one, for extensions of Clewline. They change more often than the items
@@ -241,6 +241,7 @@ pub mod internals {
     pub use clewline_actors as actors;
     pub use clewline_check as check;
     pub use clewline_core as core;
+    pub use clewline_formats as formats;
     pub use clewline_matrix as matrix;
     pub use clewline_methods as methods;
     pub use clewline_report as report;

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 
 use clewline_core::{Event, EventLog, Names, RawCall, Recording, Value, Values, read_label};
-use clewline_report::{Carries, Follow, Format, Objects, ReadError, ReadOptions, Row, RowKind, WriteError};
+use clewline_formats::{Carries, Follow, Format, Objects, ReadError, ReadOptions, Row, RowKind, WriteError};
 
 /// The entry in the table.
 pub const ENTRY: &dyn Format = &Transcript;

@@ -17,7 +17,7 @@ use std::{hint::black_box, time::Duration};
 
 use clewline_bench::{best, digits, ratio};
 use clewline_core::{ObjectId, ProcessId, RawCall, Timed, TimedColumns, Value, Values};
-use clewline_report::{Row, RowKind, formats};
+use clewline_formats::{Row, RowKind, formats};
 use serde::Deserialize;
 
 type Columns = TimedColumns<RawCall, Value>;

@@ -14,7 +14,7 @@ use std::{fmt::Write, hint::black_box, time::Duration};
 
 use clewline_bench::{cpu, digits, median, ratio, wall};
 use clewline_core::{ObjectId, ProcessId, Random, RawCall, Timed, TimedColumns, Value, Values};
-use clewline_report::{ReadOptions, formats};
+use clewline_formats::{ReadOptions, formats};
 use cpu_time::ThreadTime;
 
 const RUNS: usize = 7;

@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use clewline_report::{Circumstances, Mapping, render::text::shell_word};
+use clewline_formats::{Circumstances, Mapping};
+use clewline_report::render::text::shell_word;
 
 use super::{status::Failure, units};
 

@@ -7,8 +7,9 @@ use std::{
 };
 
 use clewline_core::{NotFound, Recording, is_interrupted, visible};
+use clewline_formats::{Format, WriteError, formats};
 use clewline_report::{
-    Format, OutputFile, WriteError, formats, is_same_file, place_of,
+    OutputFile, is_same_file, place_of,
     render::{
         Publish, WitnessShown, present,
         text::{Paint, Style},

@@ -1,6 +1,6 @@
 //! `clewline convert`.
 
-use clewline_report::formats::FORMATS;
+use clewline_formats::formats::FORMATS;
 
 use crate::run::{Folder, GOOD, clewline};
 

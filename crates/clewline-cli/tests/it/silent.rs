@@ -2,7 +2,7 @@
 
 use std::{io::Write, time::Instant};
 
-use clewline_report::formats::FORMATS;
+use clewline_formats::formats::FORMATS;
 use clewline_testing::pick;
 
 use crate::run::{BAD, Folder, GOOD, clewline};

@@ -1,11 +1,9 @@
 //! A stream has the verdict of the whole history, and operations are dropped as soon as possible.
 
 use clewline_core::{Event, GeneratorConfig, ObjectId, ProcessId, Recording, Value, ValueDomain, Verdict};
+use clewline_formats::formats;
 use clewline_methods::{Check, LineOrder, Report, Watch};
-use clewline_report::{
-    formats,
-    render::{Publish, WitnessShown},
-};
+use clewline_report::render::{Publish, WitnessShown};
 use clewline_specs::{self, CATALOG};
 use clewline_testing::{pick, share};
 

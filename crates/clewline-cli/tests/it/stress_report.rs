@@ -16,11 +16,11 @@ use std::{
 };
 
 use clewline_core::{Deterministic, History, OperationId, Value, Verdict};
+use clewline_formats::formats;
 use clewline_methods::{
     check, check_file,
     stress::{Outcome, RunFailure, Saved, Shrinking, Stress},
 };
-use clewline_report::formats;
 use clewline_specs::{
     queue::{self, Queue},
     register::{self, Register},

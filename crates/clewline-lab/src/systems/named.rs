@@ -2,8 +2,8 @@
 
 use clewline_actors::{ClientCall, Harness, Ignored, Scenario};
 use clewline_core::Codec;
+use clewline_formats::ReadError;
 use clewline_methods::actors::{ErasedHarness, Error, HarnessFile, Options};
-use clewline_report::ReadError;
 
 use super::{
     shape::{ReadsAndWrites, Shape},

@@ -10,7 +10,7 @@
 
 use clewline_actors::{ActorId, ClientCall, Clients};
 use clewline_core::{Codec, Values, read_label};
-use clewline_report::ReadError;
+use clewline_formats::ReadError;
 
 /// A file of calls, before the object is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use clewline_actors::{BadHandler, BadScenario, FaultPlacement, Faults, ScheduleMismatch};
 use clewline_explore::Coverage;
-use clewline_report::ReadError;
+use clewline_formats::ReadError;
 
 use super::finding::Finding;
 

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use clewline_check::{Algorithm, Selection};
 use clewline_core::{Criterion, MayFail};
-use clewline_report::{Circumstances, formats::InputFormat};
+use clewline_formats::{Circumstances, formats::InputFormat};
 
 use super::{outcome::Report, progress::Progress, watch::window::DEFAULT_WINDOW_OPS};
 use crate::{error::Error, relaxed::Quasi};

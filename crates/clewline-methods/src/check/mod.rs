@@ -25,12 +25,12 @@ use clewline_core::{
     BorrowedHistory, Budget, Criterion, CriterionHistory, EmptyHistory, ErasedHistory, ErasedSpec, History,
     MayFailHistory, Reason, Recording, Specification, Verdict, name_of_type,
 };
-use clewline_report::{
+use clewline_formats::{
     Circumstances, Format, ReadOptions,
     formats::{self, InputFormat},
     join,
-    render::Source,
 };
+use clewline_report::render::Source;
 
 use self::{
     input::{FORMAT_DETECTION_BYTES, ReadResult, WaitingReader, first_line},

@@ -174,7 +174,7 @@ fn notes_are_saved_with_the_history() {
     recorder.save(&path).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     let recording =
-        clewline_report::formats::find("jsonl").unwrap().read(&mut text.as_bytes(), &Default::default());
+        clewline_formats::formats::find("jsonl").unwrap().read(&mut text.as_bytes(), &Default::default());
     fs::remove_file(&path).unwrap();
     let note = |text: &str, from, until| Note { text: text.to_owned(), from, until };
     let expected = [note("partition", 0, Some(2)), note("kill n2", 1, Some(1)), note("skew", 4, None)];

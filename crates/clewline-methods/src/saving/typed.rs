@@ -3,7 +3,7 @@
 use std::{fmt::Debug, fs::File, path::Path};
 
 use clewline_core::History;
-use clewline_report::{ReadOptions, formats, typed};
+use clewline_formats::{ReadOptions, formats, typed};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::save_recording;

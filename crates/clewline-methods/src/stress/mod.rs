@@ -162,7 +162,7 @@ impl Stress {
     {
         let factory =
             SubjectFactory::drawing(specification, make, draw).erased_by(|specification, history| {
-                erase_with(specification, history, |it| clewline_report::typed::to_recording(it).ok())
+                erase_with(specification, history, |it| clewline_formats::typed::to_recording(it).ok())
             });
         Stress::of(name_of_type::<T>(), name_of_type::<S>().to_owned(), Arc::new(factory))
     }

@@ -7,7 +7,8 @@ use std::{
 };
 
 use clewline_core::{ErasedHistory, OperationId};
-use clewline_report::{OutputFile, WriteError};
+use clewline_formats::WriteError;
+use clewline_report::OutputFile;
 
 use super::{
     outcome::{Finding, Saved},

@@ -14,13 +14,11 @@ use std::{
 
 use clewline_check::{Judgement, Options, judge};
 use clewline_core::{ErasedHistory, Explanation, ObjectKind, Rule, Verdict, Violation, Why};
-use clewline_report::{
-    ReadOptions, formats,
-    render::{
-        CheckedHistory, Source, WitnessShown, json, present,
-        svg::{self, Ground},
-        text::Style,
-    },
+use clewline_formats::{ReadOptions, formats};
+use clewline_report::render::{
+    CheckedHistory, Source, WitnessShown, json, present,
+    svg::{self, Ground},
+    text::Style,
 };
 use clewline_specs::find;
 

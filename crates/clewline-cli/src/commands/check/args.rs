@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clewline_check::checkers;
 use clewline_core::{Criterion, MayFail};
-use clewline_report::formats;
+use clewline_formats::formats;
 
 use crate::commands::{
     drawings::Drawings,

@@ -14,8 +14,9 @@ use std::{
 
 use clewline_check::{Algorithm, PartsJudged, Selection, parts};
 use clewline_core::{ErasedHistory, NotFound, ObjectKind, Problem, Reason, RowFilter, Verdict};
+use clewline_formats::Circumstances;
 use clewline_methods::{Check, Error, Report, available_memory, given_up};
-use clewline_report::{Circumstances, render::Stream};
+use clewline_report::render::Stream;
 use clewline_specs::CATALOG;
 
 use super::args::Args;

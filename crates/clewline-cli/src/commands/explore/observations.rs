@@ -5,12 +5,12 @@
 //! written in the same notation.
 
 use clewline_core::{CodecError, Datum, ObjectId, Operation, OperationId, RawCall, Recording, Value};
+use clewline_formats::formats::observations::write::{
+    Call, Entry, Event, Fate, observation_set, violation as written,
+};
 use clewline_methods::line_up::{
     Finding, Matrix, ObservedOperation, SerialHistory,
     observations::{Observations, thread_names},
-};
-use clewline_report::formats::observations::write::{
-    Call, Entry, Event, Fate, observation_set, violation as written,
 };
 
 /// The text of the file.
@@ -209,8 +209,8 @@ pub(super) fn violation(subject: &str, matrix: &Matrix, finding: &Finding) -> St
 
 #[cfg(test)]
 mod tests {
+    use clewline_formats::{ReadOptions, formats};
     use clewline_matrix::Component;
-    use clewline_report::{ReadOptions, formats};
     use clewline_threads::{
         sync::atomic::{AtomicU32, Ordering::SeqCst},
         thread,

@@ -4,13 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use clewline_core::VerdictKind;
 use clewline_explore::{Bound, Limit, schedulers};
+use clewline_formats::{ReadOptions, formats};
 use clewline_methods::{
     line_up::{
         Checked, Entry, Finding, Matrix, Options, Plan, Reference, ThreadScheduler, calls, text::Summary,
     },
     relaxed::{Matrices, QuasiQuery, Roles},
 };
-use clewline_report::{ReadOptions, formats, render::text::shell_word};
+use clewline_report::render::text::shell_word;
 use clewline_specs as specs;
 use clewline_threads::control::MemoryModel;
 

@@ -228,7 +228,7 @@ fn specification(name: &str) -> Result<String, String> {
 }
 
 fn formats() -> String {
-    let rows = clewline_report::formats::FORMATS.built_in().iter().map(|it| {
+    let rows = clewline_formats::formats::FORMATS.built_in().iter().map(|it| {
         let carries = it.carries();
         let is = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
         let extensions = codes(it.extensions().iter().copied());

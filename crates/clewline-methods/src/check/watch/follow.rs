@@ -10,7 +10,8 @@ use clewline_core::{
     EmptyHistory, ErasedHistory, ErasedSpec, Names, ObjectId, ProcessId, RawCall, Recording, Value, Values,
     Verdict, Witness,
 };
-use clewline_report::{Follow, ReadError, Row, RowKind, render::Stream};
+use clewline_formats::{Follow, ReadError, Row, RowKind};
+use clewline_report::render::Stream;
 
 use super::window::{Load, Moment, Snapshot, StreamCounts, StreamViolation, Window, WindowOperation};
 use crate::{check::progress::Progress, error::Error};
@@ -399,7 +400,7 @@ mod tests {
 
     fn followed(text: &str) -> StreamEnd {
         let queue = clewline_specs::find("queue").unwrap();
-        let follower = clewline_report::formats::jsonl::ENTRY.follow().unwrap();
+        let follower = clewline_formats::formats::jsonl::ENTRY.follow().unwrap();
         follow(&*queue, (&mut text.as_bytes(), follower), Options::default(), 10, LineOrder::Seen, &|_| ())
             .unwrap()
     }

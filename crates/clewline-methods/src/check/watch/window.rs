@@ -239,7 +239,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         let history = columns.finish().map_err(|malformed| {
             let line = lines.get(malformed.index()).map_or(0, |&it| it as usize);
             let message = malformed.reason().to_owned();
-            Error::from(clewline_report::ReadError::in_line(line, message))
+            Error::from(clewline_formats::ReadError::in_line(line, message))
         })?;
         Ok(Snapshot { history, lines, ids, places })
     }

@@ -1,6 +1,6 @@
 //! Tables with a header.
 
-use clewline_report::{Circumstances, Mapping, ReadOptions};
+use clewline_formats::{Circumstances, Mapping, ReadOptions};
 
 use crate::support::{check, check_error, format, show};
 
@@ -34,7 +34,7 @@ fn rows_are_events() {
 
 fn read_as(name: &str, text: &str, reading: &Circumstances) -> String {
     let options = ReadOptions { circumstances: reading, ..ReadOptions::default() };
-    let read = clewline_report::formats::read(format(name), &mut text.as_bytes(), &options);
+    let read = clewline_formats::formats::read(format(name), &mut text.as_bytes(), &options);
     read.map_or_else(|it| it.to_string(), |it| show(&it))
 }
 
@@ -115,7 +115,7 @@ fn an_error_says_where_and_what_was_expected_and_found() {
 fn order_hints_are_those_of_the_operations() {
     let orders = |text: &str, reading: &Circumstances| {
         let options = ReadOptions { circumstances: reading, ..ReadOptions::default() };
-        let read = clewline_report::formats::read(format("csv"), &mut text.as_bytes(), &options);
+        let read = clewline_formats::formats::read(format("csv"), &mut text.as_bytes(), &options);
         read.map(|it| it.names.orders).map_err(|it| it.to_string())
     };
     let usual = Circumstances::default();

@@ -6,7 +6,7 @@ use clewline_core::{
     Event, EventLog, Names, ObjectId, ProcessId, Random, RawCall, Recording, Timed, TimedColumns, Value,
     Values,
 };
-use clewline_report::{
+use clewline_formats::{
     Format, Objects, ReadOptions, Row, RowKind, WriteError,
     formats::{self, FORMATS},
 };

@@ -1,7 +1,7 @@
 //! Times, in the formats that have them.
 
 use clewline_core::Times;
-use clewline_report::ReadOptions;
+use clewline_formats::ReadOptions;
 
 use crate::support::{format, options};
 

@@ -94,7 +94,7 @@ fn long_files_are_read_in_parallel_with_their_crashes() {
     }
     let one = read("jsonl", &text).unwrap();
     assert_eq!((one.names.crashes.len(), one.names.processes.len()), (30, 30 * 7));
-    let options = clewline_report::ReadOptions { jobs: 4, ..Default::default() };
+    let options = clewline_formats::ReadOptions { jobs: 4, ..Default::default() };
     let format = crate::support::format("jsonl");
     let four = format.read(&mut text.as_bytes(), &options).unwrap();
     assert_eq!(crashes(&four), crashes(&one));

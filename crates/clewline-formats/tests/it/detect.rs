@@ -1,6 +1,6 @@
 //! Detection of the format of a file by its contents.
 
-use clewline_report::formats::{FORMATS, detect, extension_of, find};
+use clewline_formats::formats::{FORMATS, detect, extension_of, find};
 
 #[track_caller]
 fn check(head: &str, extension: Option<&str>, expected: Option<&str>) {

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clewline_report::formats;
+use clewline_formats::formats;
 
 use crate::support::{canonical, options};
 

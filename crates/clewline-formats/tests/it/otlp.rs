@@ -1,6 +1,6 @@
 //! OpenTelemetry traces.
 
-use clewline_report::{Circumstances, Mapping, ReadOptions};
+use clewline_formats::{Circumstances, Mapping, ReadOptions};
 
 use crate::support::{check, check_error, format, read, show};
 

@@ -408,7 +408,7 @@ fn progress_is_reported() {
     for jobs in [1, 2] {
         let reported = Mutex::new(Vec::new());
         let progress = |read: u64| reported.lock().unwrap().push(read);
-        let options = clewline_report::ReadOptions { jobs, progress: &progress, ..Default::default() };
+        let options = clewline_formats::ReadOptions { jobs, progress: &progress, ..Default::default() };
         format("jsonl").read(&mut text.as_bytes(), &options).unwrap();
         let reported = reported.into_inner().unwrap();
         assert!(4 < reported.len() && reported.is_sorted(), "{reported:?}");

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clewline_core::{Datum, OperationId, Recording, Value, Values};
-use clewline_report::{Format, ReadError, ReadOptions, WriteError, formats};
+use clewline_formats::{Format, ReadError, ReadOptions, WriteError, formats};
 
 /// Read options without progress reports.
 pub(crate) fn options(keyed: bool, jobs: usize) -> ReadOptions<'static> {

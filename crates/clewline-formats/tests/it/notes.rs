@@ -1,7 +1,7 @@
 //! Notes on a history: moments and intervals, in JSON lines and by Jepsen's nemesis.
 
 use clewline_core::{Note, Random, Recording};
-use clewline_report::formats;
+use clewline_formats::formats;
 
 use crate::support::{check_error, format, options, read, show, write};
 
