@@ -30,20 +30,17 @@ impl Monitor for LatchMonitor {
         // By position, which is the order of calls.
         let first = with_kind(RoleKind::Add).next();
         let seen = with_kind(RoleKind::Observe).min_by_key(|&at| interval(at).right);
-        if let Some(seen) =
-            seen.filter(|&seen| first.is_none_or(|set| interval(seen).precedes(interval(set))))
-        {
-            return Ok(violated("nothing had set the latch by then", &[seen]));
-        }
         let missed = with_kind(RoleKind::Absent).max_by_key(|&at| interval(at).left);
         let sure = with_kind(RoleKind::Add).chain(seen).min_by_key(|&at| interval(at).right);
         if let (Some(missed), Some(sure)) = (missed, sure)
             && interval(sure).precedes(interval(missed))
         {
-            // An operation that found it set is evidence only together with the one that set it.
-            let set = first.filter(|_| columns.kinds[sure] == RoleKind::Observe);
-            let operations: Vec<usize> = set.into_iter().chain([sure, missed]).collect();
-            return Ok(violated("the latch had been set before", &operations));
+            return Ok(violated("the latch had been set before", &[sure, missed]));
+        }
+        if let Some(seen) =
+            seen.filter(|&seen| first.is_none_or(|set| interval(seen).precedes(interval(set))))
+        {
+            return Ok(violated("nothing had set the latch by then", &[seen]));
         }
         let rest =
             (0..columns.len()).filter(|&at| matches!(columns.kinds[at], RoleKind::Add | RoleKind::Observe));
