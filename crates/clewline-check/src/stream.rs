@@ -24,7 +24,7 @@
 //! have mattered. Cost: each operation is judged about twice, as a window is judged when it has
 //! doubled.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use clewline_core::{ObjectId, ObjectKind, OperationId, Problem, Reason, RoleKind, Start, Verdict, Witness};
 use clewline_monitor::{Columns, Interval, Lifetimes, NONE};
@@ -53,13 +53,19 @@ pub struct StreamState {
     starts: HashMap<Key, Vec<Start>>,
     // Whether an object with known states is continued as a whole, or part by part.
     is_whole: HashMap<ObjectId, bool>,
+    // All objects, and parts of objects, that were seen.
+    seen: HashSet<Key>,
+    // Those of them that are violated, and remain so whatever follows, with their number in the
+    // order in which they were found.
+    violated: HashMap<Key, usize>,
     deciders: DecidedBy,
 }
 
 /// What to do with a window.
 #[derive(Clone, Debug)]
 pub enum Compaction {
-    /// It holds so far. Whether each operation, by its id, still matters.
+    /// It holds so far, but for what was set aside. Whether each operation, by its id, still
+    /// matters.
     Keep(Vec<bool>),
     /// It is violated, or unknown.
     Stop(Box<Judgement>),
@@ -72,7 +78,7 @@ impl StreamState {
         StreamState::default()
     }
 
-    /// Judges a window, given what was dropped before it.
+    /// Judges a window, given what was dropped before it, but for what was set aside.
     #[must_use]
     pub fn judge(
         &self,
@@ -84,7 +90,7 @@ impl StreamState {
         let mut resumed: Vec<(Problem<'_>, &[Start])> = Vec::new();
         let mut is_unclear = false;
         for problem in problems {
-            if is_kept_by_operations(&problem) || self.starts.is_empty() {
+            if self.starts.is_empty() && self.violated.is_empty() {
                 fresh.push(problem);
                 continue;
             }
@@ -92,7 +98,7 @@ impl StreamState {
                 is_unclear = true;
                 continue;
             };
-            for (key, part) in parts {
+            for (key, part) in parts.into_iter().filter(|(key, _)| !self.violated.contains_key(key)) {
                 match self.starts.get(&key) {
                     Some(starts) => resumed.push((part, starts)),
                     None => fresh.push(part),
@@ -128,6 +134,12 @@ impl StreamState {
         let mut forget = |id: OperationId| keep[id.index()] = false;
         for problem in problems {
             if is_kept_by_operations(&problem) {
+                let key = whole_object(&problem, object);
+                next.seen.push(key);
+                if self.violated.contains_key(&key) {
+                    returned(&problem).for_each(&mut forget);
+                    continue;
+                }
                 let (judgement, deciders) = judge_with_deciders(vec![problem.clone()], options);
                 let Verdict::Holds(_) = judgement.verdict else {
                     return Compaction::Stop(Box::new(judgement));
@@ -141,6 +153,11 @@ impl StreamState {
                 return Compaction::Stop(Box::new(refused()));
             };
             for (key, part) in parts {
+                next.seen.push(key);
+                if self.violated.contains_key(&key) {
+                    returned(&part).for_each(&mut forget);
+                    continue;
+                }
                 match self.compact_part(key, &part, options, &mut next) {
                     Part::Compacted(count) => part.operations()[..count].iter().for_each(|&id| forget(id)),
                     Part::Stop(judgement) => return Compaction::Stop(judgement),
@@ -151,8 +168,69 @@ impl StreamState {
             self.is_whole.insert(key.0, key.1.is_none());
             self.starts.insert(key, starts);
         }
+        self.seen.extend(next.seen);
         self.deciders.absorb(next.deciders);
         Compaction::Keep(keep)
+    }
+
+    /// Sets aside the violated parts of a window: from now on they are not judged. Returns, for
+    /// each of them, its number among all that were set aside and its operations.
+    pub fn set_aside_violated(
+        &mut self,
+        problems: Vec<Problem<'_>>,
+        object: &dyn Fn(OperationId) -> ObjectId,
+        options: &Options,
+    ) -> Vec<(usize, Vec<OperationId>)> {
+        let quick = Options { counterexample_configurations: 0, ..options.clone() };
+        let mut found = Vec::new();
+        let divided = problems.into_iter().filter_map(|it| self.divide(it, object).ok());
+        for (key, part) in divided.flatten().collect::<Vec<_>>() {
+            let starts = self.starts.get(&key).map_or(&[] as &[Start], Vec::as_slice);
+            if !self.violated.contains_key(&key)
+                && let Verdict::Violated(_) = judge_from_any(&part, starts, &quick).0.verdict
+            {
+                let number = self.violated.len();
+                self.seen.insert(key);
+                self.violated.insert(key, number);
+                found.push((number, part.operations().to_vec()));
+            }
+        }
+        found
+    }
+
+    /// Judges what was set aside: a counterexample for each part, in the order in which they were
+    /// found. The counts are those of all parts of the stream.
+    #[must_use]
+    pub fn judge_set_aside(
+        &self,
+        problems: Vec<Problem<'_>>,
+        object: &dyn Fn(OperationId) -> ObjectId,
+        options: &Options,
+    ) -> Judgement {
+        let divided = problems.into_iter().filter_map(|it| self.divide(it, object).ok()).flatten();
+        let number = |key: &Key| self.violated.get(key).copied();
+        let mut parts: Vec<_> = divided.filter_map(|(key, it)| Some((number(&key)?, key, it))).collect();
+        parts.sort_by_key(|it| it.0);
+        let (mut violations, mut unknown) = (Vec::new(), None);
+        for (_, key, part) in parts {
+            let starts = self.starts.get(&key).map_or(&[] as &[Start], Vec::as_slice);
+            match judge_from_any(&part, starts, options).0.verdict {
+                Verdict::Violated(violation) => violations.push(violation),
+                Verdict::Unknown(reason) => unknown = unknown.or(Some(reason)),
+                Verdict::Holds(_) => {
+                    debug_assert!(false, "what was set aside is violated: {part:?}");
+                }
+            }
+        }
+        let nothing = || Reason::Internal("what was set aside is not violated".to_owned());
+        let (verdict, others) = match violations.is_empty() {
+            true => (Verdict::Unknown(unknown.unwrap_or_else(nothing)), violations),
+            false => (Verdict::Violated(violations.remove(0)), violations),
+        };
+        let (deciders, configurations) = (self.deciders.names(), options.budget.visited());
+        let mut judgement = Judgement::new(verdict, self.seen.len(), deciders, configurations);
+        judgement.found.violated = (0..self.violated.len()).collect();
+        Judgement { others, ..judgement }
     }
 
     /// How many objects, or parts of objects, are remembered by their states.
@@ -174,7 +252,11 @@ impl StreamState {
         problem: Problem<'a>,
         object: &dyn Fn(OperationId) -> ObjectId,
     ) -> Result<Vec<(Key, Problem<'a>)>, Divided> {
-        let object = problem.operations().first().map_or(ObjectId(0), |&it| object(it));
+        let key = whole_object(&problem, object);
+        if is_kept_by_operations(&problem) {
+            return Ok(vec![(key, problem)]);
+        }
+        let object = key.0;
         match (self.is_whole.get(&object), problem.is_about_parts()) {
             (Some(false), false) => Err(Divided),
             (Some(true), _) | (None, false) => Ok(vec![((object, None), problem)]),
@@ -208,6 +290,7 @@ impl StreamState {
 /// What a window adds to what is remembered.
 #[derive(Default)]
 struct Next {
+    seen: Vec<Key>,
     starts: Vec<(Key, Vec<Start>)>,
     deciders: DecidedBy,
 }
@@ -223,6 +306,17 @@ enum Part {
 /// Whether operations, not states, are kept of such an object.
 fn is_kept_by_operations(problem: &Problem<'_>) -> bool {
     problem.kind().is_some_and(|it| it.is_container() || it == ObjectKind::Set)
+}
+
+/// The object of a problem, undivided.
+fn whole_object(problem: &Problem<'_>, object: &dyn Fn(OperationId) -> ObjectId) -> Key {
+    (problem.operations().first().map_or(ObjectId(0), |&it| object(it)), None)
+}
+
+/// The operations that are over.
+fn returned(problem: &Problem<'_>) -> impl Iterator<Item = OperationId> {
+    let all = problem.operations().iter().zip(problem.spans());
+    all.filter(|(_, span)| !span.is_pending()).map(|(&id, _)| id)
 }
 
 /// The states of an object are known part by part, and not as a whole.

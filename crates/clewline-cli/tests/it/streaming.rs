@@ -172,6 +172,66 @@ fn a_violation_is_not_reported_before_the_order_of_lines_is_known() {
     assert!(error.to_string().contains("sort the lines by `call`"), "{error}");
 }
 
+/// The lines of several objects, some of which are violated, in the order of calls.
+fn of_objects(spec: &str, seed: u64) -> String {
+    let object = clewline_specs::find(spec).unwrap();
+    let mut all: Vec<(i64, String)> = Vec::new();
+    for number in 0..6 {
+        let config = GeneratorConfig { operations: 60, ..plan(10 * seed + number) };
+        let recording = object.generate(&config);
+        let is_broken = number.is_multiple_of(2) == seed.is_multiple_of(2);
+        let recording = if is_broken { broken(recording, seed) } else { recording };
+        for line in lines(&recording, false).lines() {
+            let mut operation: serde_json::Value = serde_json::from_str(line).unwrap();
+            operation["object"] = format!("o{number}").into();
+            // One process at each object.
+            operation["process"] = format!("{number}-{}", operation["process"]).into();
+            all.push((operation["call"].as_i64().unwrap(), format!("{operation}\n")));
+        }
+    }
+    all.sort_by_key(|it| it.0);
+    all.into_iter().map(|it| it.1).collect()
+}
+
+/// The objects that a report shows to be violated, and the sentence that counts them.
+fn violated_objects(report: &Report<'_>) -> (std::collections::BTreeSet<String>, String) {
+    let text = report.to_string();
+    let words = text.split(|it: char| !it.is_alphanumeric());
+    let objects = words.filter(|it| it.len() == 2 && it.starts_with('o')).map(str::to_owned);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let counted = flat.find(" are violated").map_or(String::new(), |end| {
+        flat[..end].rsplit(' ').take(4).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join(" ")
+    });
+    (objects.filter(|it| it[1..].parse::<u32>().is_ok()).collect(), counted)
+}
+
+/// Not only the first: a file is read to its end.
+#[test]
+fn each_violated_object_of_a_long_file_is_reported() {
+    let path = std::env::temp_dir().join(format!("clewline-objects-{}.jsonl", std::process::id()));
+    let mut several = 0;
+    for spec in ["register", "queue", "stack", "set", "map", "cas-register"] {
+        for seed in 0..pick(4, 40) {
+            std::fs::write(&path, of_objects(spec, seed)).unwrap();
+            let check = || Check::new().window(16).parts(clewline_check::Selection::All, 100);
+            let whole = check().file(&path, spec).run().unwrap();
+            let read = check().stream_files_from(0).file(&path, spec).run().unwrap();
+            assert_eq!(read.verdict().word(), whole.verdict().word(), "{spec} {seed}");
+            let [(expected, count), (found, counted)] = [&whole, &read].map(violated_objects);
+            assert_eq!(found, expected, "{spec} {seed}\n{whole}\n{read}");
+            assert_eq!(counted, count, "{spec} {seed}\n{whole}\n{read}");
+            assert!(read.holds() || read.to_string().contains("certain after line"), "{read}");
+            several += usize::from(1 < found.len());
+            // With one wanted, there is one.
+            let first = Check::new().window(16).stream_files_from(0).file(&path, spec).run().unwrap();
+            assert_eq!(first.verdict().word(), whole.verdict().word());
+            assert_eq!(violated_objects(&first).1, "");
+        }
+    }
+    std::fs::remove_file(&path).unwrap();
+    assert!(pick(8, 80) < several, "{several}");
+}
+
 #[test]
 fn memory_of_a_stream_does_not_grow() {
     use clewline_specs::queue::{Call, Queue};

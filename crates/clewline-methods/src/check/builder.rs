@@ -160,7 +160,7 @@ impl<I> Check<I> {
     }
 
     /// Sets which parts (objects, and keys of each) of a history to judge, and for how many
-    /// violated ones a counterexample is reported: all, and one, by default. A stream reports one.
+    /// violated ones a counterexample is reported: all, and one, by default.
     pub fn parts(mut self, selection: Selection, violations_max: usize) -> Self {
         self.settings.selection = selection;
         self.settings.violations_max = violations_max;

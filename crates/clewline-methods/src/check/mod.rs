@@ -34,7 +34,7 @@ use clewline_report::render::Source;
 
 use self::{
     input::{FORMAT_DETECTION_BYTES, ReadResult, WaitingReader, first_line},
-    watch::follow::{StreamEnd, follow},
+    watch::follow::{StreamEnd, Until, follow},
 };
 use crate::{
     error::{Error, ErrorKind},
@@ -189,7 +189,7 @@ impl Check {
         if length < self.settings.streamed_from {
             return self.judge_reader(&name, input, specification);
         }
-        match self.judge_stream(&name, input, specification, LineOrder::Seen) {
+        match self.judge_stream(&name, input, specification, (LineOrder::Seen, Until::End)) {
             // A file can be read again, as a whole.
             Err(error) if error.is_out_of_order() => self.judge_reader(&name, open()?, specification),
             outcome => outcome,
@@ -211,6 +211,7 @@ impl Check {
         specification: &str,
         order: LineOrder,
     ) -> Check<impl FnOnce(&Check) -> Result<Report<'static>, Error>> {
+        let order = (order, Until::FirstViolation);
         self.of(move |check| check.judge_stream(name, input, specification, order))
     }
 
@@ -219,7 +220,7 @@ impl Check {
         name: &str,
         mut input: impl Read,
         specification: &str,
-        order: LineOrder,
+        order: (LineOrder, Until),
     ) -> Result<Report<'static>, Error> {
         let (specification, evidence) = match self.plan_for(specification)? {
             CheckPlan::Plain(specification, evidence) => (specification, evidence),

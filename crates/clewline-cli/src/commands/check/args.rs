@@ -117,7 +117,7 @@ pub(in crate::commands) struct Args {
     pub(super) witness: bool,
 
     /// Stop at the first violated object or key; without this flag all of them are reported, except
-    /// for input that is checked while it is read
+    /// for standard input that ends as soon as a violation is certain
     #[arg(long)]
     pub(super) stop_at_first: bool,
 

@@ -47,16 +47,25 @@ pub enum LineOrder {
     Seen,
 }
 
+/// When reading ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// With the input.
+    End,
+    /// As soon as a violation is certain: a live stream may have no end.
+    FirstViolation,
+}
+
 /// Reads `input` to its end, or to the first violation.
 pub(crate) fn follow(
     object: &dyn ErasedSpec,
     (input, follower): (&mut dyn Read, Box<dyn Follow>),
     options: Options,
     window: usize,
-    order: LineOrder,
+    (order, until): (LineOrder, Until),
     progress: &dyn Fn(Progress<'_>),
 ) -> Result<StreamEnd, Error> {
-    let mut follow = StreamReader::new((object, follower), Window::new(options, window), order);
+    let mut follow = StreamReader::new((object, follower), Window::new(options, window), (order, until));
     let mut piece = vec![0; READ_BYTES];
     let mut bytes = 0;
     let mut judged = Instant::now();
@@ -104,6 +113,7 @@ struct StreamReader<'a> {
     window: Window<RawCall, Value>,
     processes: Processes,
     order: LineOrder,
+    until: Until,
     lines: LineKind,
     // The bytes read so far, as long as they are few.
     seen: Option<Vec<u8>>,
@@ -137,7 +147,7 @@ impl<'a> StreamReader<'a> {
     fn new(
         (object, follower): (&'a dyn ErasedSpec, Box<dyn Follow>),
         window: Window<RawCall, Value>,
-        order: LineOrder,
+        (order, until): (LineOrder, Until),
     ) -> Self {
         StreamReader {
             object,
@@ -145,6 +155,7 @@ impl<'a> StreamReader<'a> {
             window,
             processes: Processes::default(),
             order,
+            until,
             lines: LineKind::Nothing,
             seen: Some(Vec::new()),
             out_of_order: None,
@@ -284,6 +295,8 @@ impl<'a> StreamReader<'a> {
             Verdict::Violated(_) => self.is_certain_at_once(),
             Verdict::Unknown(_) | Verdict::Holds(_) => true,
         });
+        let is_first = self.until == Until::FirstViolation && self.window.first_line().is_some();
+        let is_known = is_known || (is_first && self.is_certain_at_once());
         is_known || (self.out_of_order.is_some() && self.seen.is_none())
     }
 
@@ -293,6 +306,9 @@ impl<'a> StreamReader<'a> {
         }
         if self.stop.is_none() {
             self.judge(Moment::MAX)?;
+        }
+        if let Some(line) = self.window.first_line() {
+            return self.judge_set_aside(line);
         }
         let Some(StreamViolation { moment, judgement }) = &self.stop else {
             return Ok(self.judged(Verdict::Holds(Witness::default())));
@@ -304,6 +320,18 @@ impl<'a> StreamReader<'a> {
         let load = RawLoad { object: self.object, follower: &*self.follower, processes: &self.processes };
         let case = load.load(self.window.snapshot(*moment)?)?;
         Ok(StreamEnd::Judged(case, Box::new(judgement.clone()), self.stream(line)))
+    }
+
+    /// The verdict on violated parts. `line`: where the first was certain.
+    fn judge_set_aside(mut self, line: u64) -> Result<StreamEnd, Error> {
+        let (snapshot, renamed) = self.window.snapshot_set_aside(self.processes.names.len())?;
+        let names = renamed.iter().map(|it| self.processes.names[it.0 as usize]).collect::<Vec<_>>();
+        self.processes.names.extend(names);
+        let load = RawLoad { object: self.object, follower: &*self.follower, processes: &self.processes };
+        let case = load.load(snapshot)?;
+        let judgement = self.window.judge_set_aside(&*case);
+        let line = Some(line as usize).filter(|&it| it != 0);
+        Ok(StreamEnd::Judged(case, Box::new(judgement), self.stream(line)))
     }
 
     /// A verdict without operations.
@@ -401,9 +429,10 @@ mod tests {
     fn followed(text: &str) -> StreamEnd {
         let queue = clewline_specs::find("queue").unwrap();
         let follower = clewline_formats::formats::jsonl::ENTRY.follow().unwrap();
-        follow(&*queue, (&mut text.as_bytes(), follower), Options::default(), 10, LineOrder::Seen, &|_| ())
-            .unwrap()
+        follow(&*queue, (&mut text.as_bytes(), follower), Options::default(), 10, SEEN, &|_| ()).unwrap()
     }
+
+    const SEEN: (LineOrder, Until) = (LineOrder::Seen, Until::End);
 
     #[test]
     fn after_a_violation_lines_are_validated_but_not_held() {

@@ -78,6 +78,10 @@ pub(crate) struct Window<C, R> {
     due: usize,
     // The number at the last check.
     judged: i64,
+    // The operations of violated parts, as they were when that was found out.
+    set_aside: Vec<WindowOperation<C, R>>,
+    // The line after which the first violation was certain.
+    first_line: Option<u64>,
     pub(crate) facts: StreamCounts,
 }
 
@@ -112,6 +116,8 @@ impl<C: Clone, R: Clone> Window<C, R> {
             fewest,
             due: fewest,
             judged: 0,
+            set_aside: Vec::new(),
+            first_line: None,
             facts: StreamCounts::default(),
         }
     }
@@ -215,9 +221,17 @@ impl<C: Clone, R: Clone> Window<C, R> {
 
     /// The operations before `moment` that still matter.
     pub(crate) fn snapshot(&self, moment: Moment) -> Result<Snapshot<C, R>, Error> {
-        let mut columns = TimedColumns::with_capacity(self.operations.len());
+        self.snapshot_of(&self.operations, moment)
+    }
+
+    fn snapshot_of(
+        &self,
+        operations: &[WindowOperation<C, R>],
+        moment: Moment,
+    ) -> Result<Snapshot<C, R>, Error> {
+        let mut columns = TimedColumns::with_capacity(operations.len());
         let (mut lines, mut ids, mut places) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, live) in (0..).zip(&self.operations) {
+        for (place, live) in (0..).zip(operations) {
             if moment <= live.called.into() {
                 break;
             }
@@ -244,36 +258,92 @@ impl<C: Clone, R: Clone> Window<C, R> {
         Ok(Snapshot { history, lines, ids, places })
     }
 
-    /// Checks the operations before `moment`, and forgets those that no longer matter.
+    /// Checks the operations before `moment`, and forgets those that no longer matter. If several
+    /// violations are wanted, violated parts are set aside, and the stream goes on.
     pub(crate) fn advance<L>(&mut self, load: &L, moment: Moment) -> Result<Option<StreamViolation>, Error>
     where
         L: Load<Call = C, Return = R>,
     {
         self.judged = self.now;
+        loop {
+            let snapshot = self.snapshot(moment)?;
+            let places = snapshot.places.clone();
+            let (state, options) = (&mut self.state, &self.options);
+            let (compaction, sources) = load.with(snapshot, |case| {
+                let object = |id| case.object(id);
+                let compaction = match load.may_forget() {
+                    true => state.compact(case.problems(), &object, options),
+                    false => without_forgetting(state.judge(case.problems(), &object, options), case),
+                };
+                (compaction, sources(case))
+            })?;
+            let judgement = match compaction {
+                Compaction::Keep(keep) => {
+                    self.forget(&keep, &sources, &places);
+                    return Ok(None);
+                }
+                Compaction::Stop(judgement) => judgement,
+            };
+            if let Verdict::Unknown(_) | Verdict::Holds(_) = judgement.verdict {
+                return Ok(Some(StreamViolation { moment, judgement: *judgement }));
+            }
+            // The first tells when it was certain; to find that out for each would take too long.
+            if self.first_line.is_none() {
+                let certain = self.certain(load, moment)?;
+                if self.options.violations_max <= 1 {
+                    return Ok(Some(certain));
+                }
+                self.first_line = Some(self.last_line(certain.moment));
+            }
+            if !self.set_aside(load, moment)? {
+                return Ok(Some(StreamViolation { moment, judgement: *judgement }));
+            }
+        }
+    }
+
+    /// Sets violated parts aside, and returns whether there are some. Of as many as are wanted, the
+    /// operations are kept.
+    fn set_aside<L>(&mut self, load: &L, moment: Moment) -> Result<bool, Error>
+    where
+        L: Load<Call = C, Return = R>,
+    {
         let snapshot = self.snapshot(moment)?;
         let places = snapshot.places.clone();
         let (state, options) = (&mut self.state, &self.options);
-        let (compaction, sources) = load.with(snapshot, |case| {
-            let object = |id| case.object(id);
-            let compaction = match load.may_forget() {
-                true => state.compact(case.problems(), &object, options),
-                false => without_forgetting(state.judge(case.problems(), &object, options), case),
-            };
-            let source = |at| case.source(clewline_core::OperationId::from_index(at)) as u32;
-            (compaction, (0..case.spans().len()).map(source).collect::<Vec<u32>>())
+        let (parts, sources) = load.with(snapshot, |case| {
+            (state.set_aside_violated(case.problems(), &|id| case.object(id), options), sources(case))
         })?;
-        match compaction {
-            Compaction::Keep(keep) => {
-                self.forget(&keep, &sources, &places);
-                Ok(None)
-            }
-            Compaction::Stop(judgement) => match judgement.verdict {
-                Verdict::Violated(_) => self.certain(load, moment).map(Some),
-                Verdict::Unknown(_) | Verdict::Holds(_) => {
-                    Ok(Some(StreamViolation { moment, judgement: *judgement }))
-                }
-            },
+        let wanted = parts.iter().filter(|it| it.0 < self.options.violations_max);
+        for at in wanted.flat_map(|it| &it.1) {
+            // Operations that failed have no place, and no effect.
+            let Some(&place) = places.get(sources[at.index()] as usize) else { continue };
+            let mut operation = self.operations[place as usize].clone();
+            operation.returned = operation.returned.filter(|(_, at)| Moment::from(*at) < moment);
+            self.set_aside.push(operation);
         }
+        self.set_aside.sort_by_key(|it| it.called);
+        Ok(!parts.is_empty())
+    }
+
+    /// The line after which the first violation was certain, if parts were set aside.
+    pub(crate) fn first_line(&self) -> Option<u64> {
+        self.first_line
+    }
+
+    /// The operations of the parts that were set aside. The process of one that was open then may
+    /// have gone on, so it gets a new number, from `fresh` on; their old numbers are returned.
+    pub(crate) fn snapshot_set_aside(&self, fresh: usize) -> Result<(Snapshot<C, R>, Vec<ProcessId>), Error> {
+        let (mut operations, mut renamed) = (self.set_aside.clone(), Vec::new());
+        for open in operations.iter_mut().filter(|it| it.returned.is_none()) {
+            renamed.push(open.process);
+            open.process = ProcessId((fresh + renamed.len() - 1) as u32);
+        }
+        Ok((self.snapshot_of(&operations, Moment::MAX)?, renamed))
+    }
+
+    /// Checks what was set aside.
+    pub(crate) fn judge_set_aside(&self, case: &dyn ErasedHistory) -> Judgement {
+        self.state.judge_set_aside(case.problems(), &|id| case.object(id), &self.options)
     }
 
     /// Checks the window as of `moment`.
@@ -346,6 +416,12 @@ impl<C: Clone, R: Clone> Window<C, R> {
         let all = held.chain(failed).filter(|(it, _)| is_before(it.called));
         all.map(|(it, end)| line(it, end)).max().unwrap_or(0)
     }
+}
+
+/// The source position of each operation.
+fn sources(case: &dyn ErasedHistory) -> Vec<u32> {
+    let source = |at| case.source(clewline_core::OperationId::from_index(at)) as u32;
+    (0..case.spans().len()).map(source).collect()
 }
 
 fn without_forgetting(judgement: Judgement, case: &dyn ErasedHistory) -> Compaction {
