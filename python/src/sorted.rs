@@ -159,14 +159,18 @@ impl Judge<'_> {
     ) -> Result<Sorted, String> {
         for batch in batches {
             let batch = batch.map_err(|it| it.to_string())?;
-            if self.cancel.is_set() {
-                return Err("interrupted".to_owned());
-            }
-            self.add(&batch)?;
-            // The last object may go on in the next batch.
-            let open = self.spans.last().map_or(0, |it| if it.is_held() { it.rows } else { 0 });
-            if self.chunk_rows <= self.held - open {
-                self.judge_but(1)?;
+            // A table may be a single batch, however long it is.
+            let (rows, piece) = (batch.num_rows(), (self.chunk_rows / 4).max(1));
+            for from in (0..rows).step_by(piece) {
+                if self.cancel.is_set() {
+                    return Err("interrupted".to_owned());
+                }
+                self.add(&batch.slice(from, piece.min(rows - from)))?;
+                // The last object may go on after this piece.
+                let open = self.spans.last().map_or(0, |it| if it.is_held() { it.rows } else { 0 });
+                if self.chunk_rows <= self.held - open {
+                    self.judge_but(1)?;
+                }
             }
         }
         self.end_last();

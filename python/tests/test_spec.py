@@ -134,7 +134,7 @@ def test_objects_and_fractions_are_dicts_and_floats():
         return state
 
     values = [0.5, {"x": [1, {"y": None}]}, 2**70, -1.5, "1.5", {"s": "{"}]
-    assert clewline.check([row(0, "op", 2 * i, 2 * i + 1, ret=it) for i, it in enumerate(values)], look).holds
+    assert clewline.check([row(0, "op", 2 * i, 2 * i + 1, ret=it) for i, it in enumerate(values)], look, initial=0).holds
     assert seen == [0.5, {"x": (1, {"y": None})}, 2**70, -1.5, "1.5", {"s": "{"}]
 
 
