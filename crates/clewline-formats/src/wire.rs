@@ -1,6 +1,7 @@
 //! Protocol buffers on the wire: the fields of a message, one after another, each with its place.
 //!
-//! Source: "Encoding", the reference of Protocol Buffers. Groups, which proto3 has not, are refused.
+//! Source: "Encoding", the reference of Protocol Buffers. Groups, which proto3 has not, are
+//! refused.
 
 /// Something is wrong at a byte of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Compressed input: gzip, zstd and bzip2, recognised by their first bytes and decoded as a stream.
 //!
 //! Files of several members, frames or streams, as parallel compressors and `cat` make them, are
-//! read as one. Checksums are verified. Messages that were compressed one by one, as OpenTelemetry's
-//! collector does with `compression: zstd`, are read as those that were not.
+//! read as one. Checksums are verified. Messages that were compressed one by one, as the collector
+//! of OpenTelemetry does with `compression: zstd`, are read as those that were not.
 
 use std::{
     fmt,

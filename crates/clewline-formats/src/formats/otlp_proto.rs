@@ -1,5 +1,5 @@
-//! OpenTelemetry traces as protocol buffers: what the collector's file exporter writes with `format:
-//! proto`, and the body of a request of OTLP.
+//! OpenTelemetry traces as protocol buffers: what the collector's file exporter writes with
+//! `format: proto`, and the body of a request of OTLP.
 //!
 //! The file exporter writes the length of each message before it, in four bytes, the highest first.
 //! A file that is one message has no length. The two differ in their first byte: a message begins
@@ -88,8 +88,8 @@ impl Format for OtlpProto {
     }
 }
 
-/// Whether a message that begins with `head` has spans of a scope; `None` if more of it is needed to
-/// know.
+/// Whether a message that begins with `head` has spans of a scope; `None` if more of it is needed
+/// to know.
 fn begins_with_spans(head: &[u8]) -> Option<bool> {
     let mut rest = Bytes { bytes: head, at: 0 };
     // Of the tag and the length of the first field, and then of those in it.

@@ -1,8 +1,8 @@
 //! Messages that were compressed one by one, each behind its length in four bytes, the highest
 //! first: OpenTelemetry's collector writes them with `compression: zstd`.
 //!
-//! What is read is what the collector writes without compression: an object of JSON with a line end,
-//! any other message behind its length.
+//! What is read is what the collector writes without compression: an object of JSON with a line
+//! end, any other message behind its length.
 
 use std::io::{self, BufRead, Read};
 
