@@ -152,8 +152,8 @@ impl Balances {
         }
     }
 
-    /// The balances in an object or a map, or those in a list, whose accounts are numbered from 0. An
-    /// object that is an initial state is a list of pairs.
+    /// The balances in an object or a map, or those in a list, whose accounts are numbered from 0.
+    /// An object that is an initial state is a list of pairs.
     fn read(values: &Values, value: Value) -> Option<Balances> {
         match values.get(value) {
             Datum::List(items) => {
@@ -332,9 +332,11 @@ impl Codec for Bank {
         match sampler.method(&["transfer", "read"]) {
             "read" => Call::Read,
             _ => {
-                let mut account = || Account::from(sampler.key().as_int().unwrap_or(0));
-                let (from, to) = (account(), account());
-                Call::Transfer { from, to, amount: sampler.int().unsigned_abs() }
+                let mut account = || sampler.key().as_int().unwrap_or(0);
+                let (from, other) = (account(), account());
+                // A transfer from an account to itself shows nothing.
+                let to = if other == from { from ^ 1 } else { other };
+                Call::Transfer { from: from.into(), to: to.into(), amount: sampler.int().unsigned_abs() }
             }
         }
     }

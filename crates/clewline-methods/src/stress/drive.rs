@@ -235,13 +235,22 @@ impl<'s> JudgePool<'s> {
         Ok(DecidedRun { spec, case, judgement, evidence: Some(evidence) })
     }
 
-    /// The history as one of the object that it is to be judged by.
+    /// The history as one of the object that it is to be judged by, with the names of the threads.
     fn as_specified(&self, case: Box<dyn ErasedHistory>) -> Result<Box<dyn ErasedHistory>, Reason> {
-        let Some(object) = &self.stress.judged_by else { return Ok(case) };
-        let recording = case.recording().ok_or_else(|| {
-            Reason::Refused("the specification of the subject has no notation for its calls".to_owned())
-        })?;
-        object.load(recording).map_err(|it| Reason::Refused(it.to_string()))
+        let case = match &self.stress.judged_by {
+            None => case,
+            Some(object) => {
+                let why = "the specification of the subject has no notation for its calls";
+                let recording = case.recording().ok_or_else(|| Reason::Refused(why.to_owned()))?;
+                object.load(recording).map_err(|it| Reason::Refused(it.to_string()))?
+            }
+        };
+        let mut case = MayFailHistory::of(case, &self.stress.may_fail);
+        let names = thread_names(&self.stress.workload.roles);
+        if !names.is_empty() {
+            case.name_processes(names.into_iter().map(Value::from).collect());
+        }
+        Ok(case)
     }
 
     fn judge(&self, run: u64, took: RunResult) {
@@ -257,11 +266,6 @@ impl<'s> JudgePool<'s> {
                 return self.abandon(&reason);
             }
         };
-        let mut case = MayFailHistory::of(case, &self.stress.may_fail);
-        let names = thread_names(&self.stress.workload.roles);
-        if !names.is_empty() {
-            case.name_processes(names.into_iter().map(Value::from).collect());
-        }
         let judged = self.decide(case, &options);
         let DecidedRun { spec, case, judgement, evidence } = match judged {
             Ok(decided) => decided,

@@ -348,8 +348,8 @@ impl Stress {
         Stress { spec: asked.spec(), quasi: Some(asked), mistake: None, workload, ..self }
     }
 
-    /// Judges histories by the specification called `specification`, which is built in or in a file,
-    /// instead of the one that draws the calls. It needs the operations that are called.
+    /// Judges histories by the specification called `specification`, which is built in or in a
+    /// file, instead of the one that draws the calls. It needs the operations that are called.
     pub fn against_named(self, specification: &str) -> Stress {
         match find(specification) {
             Ok(object) => Stress { spec: specification.to_owned(), judged_by: Some(object.into()), ..self },
