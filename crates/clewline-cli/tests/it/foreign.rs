@@ -182,7 +182,7 @@ fn sequential_consistency_keeps_the_order_of_a_process_whose_operations_overlap(
     let overlapping = "process,op,arg,ret,call,return\np,write,1,,0,10\np,write,2,,5,15\np,write,3,,16,20\np,read,,2,21,30\n";
     let args = ["check", "-", "--spec", "register", "--criterion", "sequential"];
     assert_eq!(clewline(&folder, &args, overlapping).code, 1);
-    assert_eq!(clewline(&folder, &args, &overlapping.replace(",2,21", ",3,21")).code, 0);
+    assert_eq!(clewline(&folder, &args, overlapping.replace(",2,21", ",3,21")).code, 0);
 }
 
 /// A process goes on from an operation of unknown outcome, also where an initial state is given.
@@ -210,7 +210,7 @@ fn an_initial_state_goes_with_operations_of_unknown_outcome() {
     for text in [&events as &dyn Fn(i64) -> String, &csv, &jepsen] {
         for (ret, code) in [(0, 0), (1, 0), (2, 1)] {
             let args = ["check", "-", "--spec", "register", "--initial", "0"];
-            let ran = clewline(&folder, &args, &text(ret));
+            let ran = clewline(&folder, &args, text(ret));
             assert_eq!(ran.code, code, "{}: {ran:?}", text(ret));
         }
     }
