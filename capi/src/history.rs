@@ -134,7 +134,7 @@ impl History {
             Some(spec) => check.reader(&name, contents, spec).run(),
             None => {
                 let recording = check.recording(&name, contents);
-                recording.and_then(|it| check.recorded(&name, it, &*self.spec.object))
+                recording.and_then(|it| check.recorded(&name, it, &*self.spec.object).run())
             }
         };
         Ok(Report::new(report.map_err(Failure::input)?))

@@ -305,15 +305,19 @@ fn seeds() -> Vec<(&'static str, RecordBatch)> {
     let texts = |texts: [&str; 3]| -> Option<ArrayRef> { Some(Arc::new(StringArray::from(texts.to_vec()))) };
     let lists = vec![Some(vec![Some(1), None]), None, Some(vec![])];
     let lists: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(lists));
+    // Three processes, none of which returns.
+    let mut pending = columns();
+    pending.retain(|it| !["process", "return", "ret"].contains(&it.0));
+    pending.push(("process", Arc::new(Int32Array::from(vec![0, 1, 2]))));
     vec![
         ("timestamps", batch(columns())),
-        ("seconds", with("return", Some(Arc::new(TimestampSecondArray::from(vec![None, None, Some(1)]))))),
+        ("seconds", with("call", Some(Arc::new(TimestampSecondArray::from(vec![0, 0, 1]))))),
         ("ids", with("id", ints([7, 5, 6]))),
         ("texts-as-ids", with("id", texts(["a", "b", ""]))),
         ("json", with("arg!", texts(["1.5", "{\"a\": [null]}", "\"x\""]))),
         ("lists", with("arg", Some(lists))),
         ("truths", with("arg", Some(Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)]))))),
-        ("no-returns", with("return", None)),
+        ("no-returns", batch(pending)),
         ("no-objects", with("object", None)),
         ("no-rows", batch(columns()).slice(0, 0)),
         ("bad-no-op", with("op", None)),

@@ -93,6 +93,9 @@ pub enum Encoded {
     Text(Box<str>),
     /// A list.
     List(Vec<Encoded>),
+    /// What only its text says, as JSON writes it without spaces: an object, its members sorted by
+    /// their names, or a number of more than 64 bits.
+    Other(Box<str>),
 }
 
 impl Encoded {
@@ -115,6 +118,7 @@ impl Encoded {
                 let items: Vec<Value> = items.iter().map(|it| it.store(values)).collect();
                 values.list(&items)
             }
+            Encoded::Other(written) => values.other(written),
         }
     }
 
@@ -130,6 +134,7 @@ impl Encoded {
                 let items: Vec<String> = items.iter().map(|it| it.show(values)).collect();
                 format!("[{}]", items.join(", "))
             }
+            Encoded::Other(written) => written.to_string(),
         }
     }
 }

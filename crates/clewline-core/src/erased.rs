@@ -375,7 +375,7 @@ fn show_encoded(values: &Values, method: &str, arg: Encoded, ret: Option<Encoded
 fn show_return(values: &Values, ret: &Encoded) -> Option<ShownReturn> {
     Some(match ret {
         Encoded::Int(int) => ShownReturn::Int(*int),
-        Encoded::Text(_) => ShownReturn::Other(ret.show(values)),
+        Encoded::Text(_) | Encoded::Other(_) => ShownReturn::Other(ret.show(values)),
         Encoded::List(items) => ShownReturn::List(items.iter().map(|it| it.show(values)).collect()),
         Encoded::Value(value) => match values.get(*value) {
             Datum::Absent => return None,

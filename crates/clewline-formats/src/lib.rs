@@ -16,6 +16,8 @@ mod mapping;
 mod text;
 #[cfg(feature = "serde")]
 pub mod typed;
+#[cfg(feature = "files")]
+mod wire;
 
 use std::{
     fmt,

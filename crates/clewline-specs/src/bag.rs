@@ -44,8 +44,8 @@ impl Bag {
 operations! {
     /// A call on a bag.
     enum Call;
-    Add(value: element "value") = "add" | "insert" => Nothing, "adds one copy of the value";
-    Take = "take" | "remove" => Value, "removes and returns any value, null only if there is none";
+    Add(value: element "value") = "add" | "insert" | "enqueue" => Nothing, "adds one copy of the value";
+    Take = "take" | "remove" | "dequeue" => Value, "removes and returns any value, null only if there is none";
 }
 
 impl Call {

@@ -15,6 +15,7 @@
 //! | `X::bounded(n)` | a queue, stack or deque with room for `n` elements |
 //! | `X::starting_at(v)` | a register, counter or semaphore that starts with `v` |
 //! | `PriorityQueue::least_first()` | a priority queue in the reverse order |
+//! | `Bank::with_overdraft(n)` | a bank in which no account may hold less than `-n` |
 //! | `Relaxed::new(X::new(), k)` | a collection out of order by at most `k` |
 //!
 //! Elements are [`Value`](clewline_core::Value)s: anything that converts to one. Null is never an
@@ -37,6 +38,7 @@
 //! ```
 
 pub mod bag;
+pub mod bank;
 pub mod cas_register;
 pub mod channel;
 mod collection_op;
@@ -93,6 +95,7 @@ macro_rules! catalog {
 
 catalog![
     bag,
+    bank,
     cas_register,
     channel,
     counter,

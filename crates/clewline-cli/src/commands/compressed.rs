@@ -1,7 +1,8 @@
 //! Compressed input: gzip, zstd and bzip2, recognised by their first bytes and decoded as a stream.
 //!
 //! Files of several members, frames or streams, as parallel compressors and `cat` make them, are
-//! read as one. Checksums are verified.
+//! read as one. Checksums are verified. Messages that were compressed one by one, as the collector
+//! of OpenTelemetry does with `compression: zstd`, are read as those that were not.
 
 use std::{
     fmt,
@@ -15,19 +16,25 @@ use std::{
 enum Compression {
     Gzip,
     Zstd,
+    ZstdMessages,
     Bzip2,
 }
 
 // The longest magic number.
-const MAGIC_BYTES: usize = 4;
+const MAGIC_BYTES: usize = 8;
+
+// That of a frame.
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 impl Compression {
-    const ALL: [Compression; 3] = [Compression::Gzip, Compression::Zstd, Compression::Bzip2];
+    const ALL: [Compression; 4] =
+        [Compression::Gzip, Compression::Zstd, Compression::ZstdMessages, Compression::Bzip2];
 
     fn name(self) -> &'static str {
         match self {
             Compression::Gzip => "gzip",
             Compression::Zstd => "zstd",
+            Compression::ZstdMessages => "messages in zstd",
             Compression::Bzip2 => "bzip2",
         }
     }
@@ -35,25 +42,31 @@ impl Compression {
     /// Whether `head` begins as this compression does; `None` if it is too short to know.
     ///
     /// No history begins so: one is text, and the bytes `BZh` are followed by a digit and by bytes
-    /// that no text has.
+    /// that no text has; or else it is a message of another kind behind its length.
     fn is_of(self, head: &[u8]) -> Option<bool> {
         let is_at = |at: usize, byte: u8| match self {
             Compression::Gzip => byte == [0x1f, 0x8b, 8, byte][at],
             Compression::Zstd => match at {
                 // A frame that is to be skipped may come first.
-                0 => byte == 0x28 || (0x50..=0x5f).contains(&byte),
-                1 => byte == if head[0] == 0x28 { 0xb5 } else { 0x2a },
-                2 => byte == if head[0] == 0x28 { 0x2f } else { 0x4d },
-                _ => byte == if head[0] == 0x28 { 0xfd } else { 0x18 },
+                0 => byte == ZSTD[0] || (0x50..=0x5f).contains(&byte),
+                _ if head[0] == ZSTD[0] => byte == ZSTD[at],
+                _ => byte == [0, 0x2a, 0x4d, 0x18][at],
+            },
+            // The length of a message of at most 64 MiB, and a frame.
+            Compression::ZstdMessages => match at {
+                0 => byte <= 3,
+                1..4 => true,
+                _ => byte == ZSTD[at - 4],
             },
             Compression::Bzip2 => match at {
                 0..3 => byte == b"BZh"[at],
                 _ => (b'1'..=b'9').contains(&byte),
             },
         };
-        match head.iter().take(MAGIC_BYTES).enumerate().all(|(at, &byte)| is_at(at, byte)) {
+        let magic = if self == Compression::ZstdMessages { 8 } else { 4 };
+        match head.iter().take(magic).enumerate().all(|(at, &byte)| is_at(at, byte)) {
             false => Some(false),
-            true => (MAGIC_BYTES <= head.len()).then_some(true),
+            true => (magic <= head.len()).then_some(true),
         }
     }
 
@@ -77,6 +90,7 @@ impl Compression {
         match self {
             Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
             Compression::Zstd => Box::new(zstd::Frames::new(input)),
+            Compression::ZstdMessages => Box::new(messages::Messages::new(input)),
             Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
         }
     }
@@ -195,6 +209,8 @@ impl Read for Refused {
     }
 }
 
+#[cfg(feature = "compressed")]
+mod messages;
 #[cfg(feature = "compressed")]
 mod zstd;
 

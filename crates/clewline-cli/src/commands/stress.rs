@@ -45,6 +45,11 @@ pub(super) struct Args {
     #[arg(value_name = "SUBJECT")]
     subject: String,
 
+    /// Specification that histories are checked against, for example ./bank.star [default: that of
+    /// the subject]
+    #[arg(long, value_name = "NAME", conflicts_with = "quasi")]
+    spec: Option<String>,
+
     /// Number of threads [default: depends on the subject]
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
     threads: Option<usize>,
@@ -174,6 +179,7 @@ Examples:
   clewline stress treiber-stack --threads 8 --mix push=2,pop=1 --noise between=0.1,inside=0.02
   clewline stress ms-queue --role producer=1:enq --role consumer=2:deq
   clewline stress bk-queue --quasi deq=?
+  clewline stress treiber-stack --spec ./stack.star
   clewline stress treiber-stack --html report.html --junit stress.xml
 
 Exit codes: 0 no violation found, 1 violated (or stuck, or a panic), 2 invalid arguments, 3 unknown.";
@@ -313,6 +319,10 @@ fn configure(args: &Args) -> Result<Stress, Failure> {
         .save(&args.save)
         // A command is configured by its flags only.
         .without_environment();
+    if let Some(spec) = &args.spec {
+        specs::find(spec).map_err(|it| Failure::at("--spec", it))?;
+        stress = stress.against_named(spec);
+    }
     if let Some(may_fail) = &args.may_fail {
         specs::resolve_failures(found.entry.spec, may_fail).map_err(|it| Failure::at("--may-fail", it))?;
         stress = stress.may_fail(may_fail.clone());

@@ -222,7 +222,7 @@ fn an_initial_state_is_never_lost() {
         ("durable", "7", 1),
     ] {
         let args = ["check", "-", "--spec", "register", "--criterion", criterion];
-        let ran = clewline(&folder, &args, &text(result));
+        let ran = clewline(&folder, &args, text(result));
         assert_eq!(ran.code, code, "{criterion} {result}: {ran:?}");
     }
 }

@@ -1,12 +1,19 @@
 //! Recordings of other tools, as they are.
 
-use std::io::Write;
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use clewline_formats::formats;
 
 use crate::run::{BAD, Folder, GOOD, clewline};
 
-pub(crate) fn gzip(text: &str) -> Vec<u8> {
+pub(crate) fn gzip(text: impl AsRef<[u8]>) -> Vec<u8> {
     let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    writer.write_all(text.as_bytes()).expect("memory");
+    writer.write_all(text.as_ref()).expect("memory");
     writer.finish().expect("memory")
 }
 
@@ -175,7 +182,7 @@ fn sequential_consistency_keeps_the_order_of_a_process_whose_operations_overlap(
     let overlapping = "process,op,arg,ret,call,return\np,write,1,,0,10\np,write,2,,5,15\np,write,3,,16,20\np,read,,2,21,30\n";
     let args = ["check", "-", "--spec", "register", "--criterion", "sequential"];
     assert_eq!(clewline(&folder, &args, overlapping).code, 1);
-    assert_eq!(clewline(&folder, &args, &overlapping.replace(",2,21", ",3,21")).code, 0);
+    assert_eq!(clewline(&folder, &args, overlapping.replace(",2,21", ",3,21")).code, 0);
 }
 
 /// A process goes on from an operation of unknown outcome, also where an initial state is given.
@@ -203,7 +210,7 @@ fn an_initial_state_goes_with_operations_of_unknown_outcome() {
     for text in [&events as &dyn Fn(i64) -> String, &csv, &jepsen] {
         for (ret, code) in [(0, 0), (1, 0), (2, 1)] {
             let args = ["check", "-", "--spec", "register", "--initial", "0"];
-            let ran = clewline(&folder, &args, &text(ret));
+            let ran = clewline(&folder, &args, text(ret));
             assert_eq!(ran.code, code, "{}: {ran:?}", text(ret));
         }
     }
@@ -282,4 +289,93 @@ fn an_initial_state_is_in_the_counterexample_and_must_be_one_of_the_object() {
         error("queue:1", "[1, 2]")
     );
     assert!(error("map", "{").contains("the initial state: expected"));
+}
+
+/// The recordings of other tools: the folder is the specification, and the name begins with the
+/// verdict.
+fn recordings() -> Vec<(PathBuf, String, i32)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/recordings");
+    let list = |folder: &Path| -> Vec<PathBuf> {
+        let mut all: Vec<_> =
+            fs::read_dir(folder).expect("a folder").map(|it| it.expect("a file").path()).collect();
+        all.sort();
+        all
+    };
+    let name = |it: &Path| it.file_name().expect("a name").to_string_lossy().into_owned();
+    let each = |folder: PathBuf| {
+        let spec = name(&folder).replace('@', ":");
+        let code = |it: &Path| i32::from(name(it).starts_with("violated-"));
+        list(&folder).into_iter().map(move |it| (it.clone(), spec.clone(), code(&it)))
+    };
+    list(&root).into_iter().flat_map(each).collect()
+}
+
+/// From a file, from standard input, and compressed in each way.
+#[test]
+fn recordings_of_other_tools_have_their_verdicts() {
+    type Compress = fn(&[u8]) -> Vec<u8>;
+    let zstd: Compress =
+        |it| ruzstd::encoding::compress_to_vec(it, ruzstd::encoding::CompressionLevel::Fastest);
+    let bzip2: Compress = |it| {
+        let mut writer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        writer.write_all(it).expect("memory");
+        writer.finish().expect("memory")
+    };
+    let compressions: [Compress; 3] = [|it| gzip(it), zstd, bzip2];
+    let folder = Folder::new("recordings");
+    let mut formats = BTreeSet::new();
+    let (mut held, mut violated) = (0, 0);
+    for (at, (file, spec, code)) in recordings().into_iter().enumerate() {
+        let contents = fs::read(&file).expect("a file");
+        let initial: &[&str] = if spec == "bank:0" { &["--initial", r#"{"0": 50, "1": 50}"#] } else { &[] };
+        let check = |name: &str, input: &[u8]| {
+            let args = [&["check", name, "--spec", &spec, "--format", "json"], initial].concat();
+            let ran = clewline(&folder, &args, input);
+            assert_eq!(ran.code, code, "{} as {name}: {ran:?}", file.display());
+        };
+        check(file.to_str().expect("a text"), b"");
+        check("-", &contents);
+        // Without an extension, and with another compression for each.
+        let compressed = compressions[at % compressions.len()](&contents);
+        fs::write(folder.path("packed"), &compressed).expect("a file");
+        check("packed", b"");
+        check("-", &compressed);
+        formats.extend(formats::detect(&contents, None).map(|it| it.name()));
+        (held, violated) = (held + 1 - code, violated + code);
+    }
+    assert_eq!(held, violated, "each that holds has a violated sibling");
+    let expected = ["csv", "etcd", "jepsen", "jepsen-json", "jepsen-log", "jsonl", "otlp", "otlp-proto"];
+    assert_eq!(formats.into_iter().collect::<Vec<_>>(), expected);
+}
+
+/// The collector compresses each message by itself.
+#[test]
+fn messages_that_were_compressed_one_by_one_are_read() {
+    let zstd = |it: &[u8]| ruzstd::encoding::compress_to_vec(it, ruzstd::encoding::CompressionLevel::Fastest);
+    let framed = |it: &[u8]| [&u32::try_from(it.len()).expect("short").to_be_bytes()[..], it].concat();
+    let folder = Folder::new("compressed-messages");
+    for (file, spec, code) in
+        recordings().into_iter().filter(|it| it.0.to_string_lossy().contains("-traces."))
+    {
+        let contents = fs::read(&file).expect("a file");
+        let mut messages = Vec::new();
+        if file.extension().is_some_and(|it| it == "json") {
+            messages.extend(contents.split_inclusive(|it| *it == b'\n').map(|it| it.trim_ascii().to_vec()));
+        } else {
+            let mut rest = &contents[..];
+            while let Some((length, after)) = rest.split_first_chunk() {
+                let (message, after) = after.split_at(u32::from_be_bytes(*length) as usize);
+                messages.push(message.to_vec());
+                rest = after;
+            }
+        }
+        assert_eq!(messages.len(), 3);
+        let packed: Vec<u8> = messages.iter().flat_map(|it| framed(&zstd(it))).collect();
+        fs::write(folder.path("packed"), &packed).expect("a file");
+        assert_eq!(clewline(&folder, &["check", "packed", "--spec", &spec], "").code, code);
+        assert_eq!(clewline(&folder, &["check", "-", "--spec", &spec], &packed).code, code);
+        fs::write(folder.path("packed"), &packed[..packed.len() - 3]).expect("a file");
+        let ran = clewline(&folder, &["check", "packed", "--spec", &spec], "");
+        assert!(ran.code == 2 && ran.stderr.contains("as messages in zstd"), "{ran:?}");
+    }
 }

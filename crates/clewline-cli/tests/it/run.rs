@@ -31,7 +31,7 @@ impl Ran {
 
 /// Runs `clewline` with `args`, in a folder of the test's own.
 #[track_caller]
-pub(crate) fn clewline(folder: &Folder, args: &[&str], stdin: &str) -> Ran {
+pub(crate) fn clewline(folder: &Folder, args: &[&str], stdin: impl AsRef<[u8]>) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
     // Cargo leaves what it builds for tests in another folder than the binary's, where an older one
     // may be.
@@ -47,7 +47,7 @@ pub(crate) fn clewline(folder: &Folder, args: &[&str], stdin: &str) -> Ran {
         .spawn()
         .expect("the binary runs");
     // A command that does not read its input has closed it; this is not an error.
-    let _closed = child.stdin.take().expect("piped").write_all(stdin.as_bytes());
+    let _closed = child.stdin.take().expect("piped").write_all(stdin.as_ref());
     let output = child.wait_with_output().expect("the binary ends");
     Ran {
         code: output.status.code().expect("the binary is not killed"),

@@ -155,3 +155,40 @@ fn structures_are_explored_against_scripts() {
     let ran = explore("./fails.star");
     assert!(ran.code != 0 && ran.code != 1 && format!("{ran:?}").contains("fail: push"), "{ran:?}");
 }
+
+/// Histories of real threads are judged by a script, and the report and its commands name it.
+#[test]
+fn structures_are_stressed_against_scripts() {
+    let stack = include_str!("../../../clewline-script/tests/objects/stack.star");
+    let folder = Folder::new("scripts-stress")
+        .with("stack.star", stack)
+        .with(
+            "empty.star",
+            "def initial(): return 0\ndef step(state, op, args, ret): return [0] if ret == None else []\n",
+        )
+        .with("fails.star", "def initial(): return 0\ndef step(state, op, args, ret): return fail(op)\n");
+    let stress = |spec: &str, more: &[&str]| {
+        let args = ["stress", "treiber-stack", "--spec", spec, "--executions", "5", "--seed", "1"];
+        let size = ["--threads", "2", "--operations", "8", "--shrink", "none"];
+        clewline(&folder, &[&args[..], &size, more].concat(), "")
+    };
+    let ran = stress("./stack.star", &[]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("./stack.star"), "{ran:?}");
+    let ran = stress("./empty.star", &["--html", "report.html"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stdout.contains("next: clewline stress treiber-stack --spec ./empty.star"), "{ran:?}");
+    assert!(folder.read("report.html").contains("empty.star"));
+    let files = std::fs::read_dir(folder.path("")).expect("a folder");
+    let names = files.map(|it| it.expect("a file").file_name().to_string_lossy().into_owned());
+    let saved = names.into_iter().find(|it| it.ends_with(".jsonl")).expect("a saved history");
+    assert_eq!(clewline(&folder, &["check", &saved, "--spec", "./empty.star"], "").code, 1);
+    assert_eq!(clewline(&folder, &["check", &saved, "--spec", "stack"], "").code, 0);
+    let ran = stress("./fails.star", &[]);
+    assert!(ran.code == 3 && format!("{ran:?}").contains("fail: "), "{ran:?}");
+    // Another object has other operations.
+    let ran = stress("queue", &[]);
+    assert!(ran.code == 3 && ran.stdout.contains("expected one of the operations"), "{ran:?}");
+    let ran = stress("./missing.star", &[]);
+    assert!(ran.code == 2 && ran.stderr.contains("--spec: "), "{ran:?}");
+}

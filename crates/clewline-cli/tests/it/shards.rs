@@ -290,7 +290,7 @@ const MAPPING: &str =
 fn shards_of_a_large_compressed_file_are_merged() {
     let folder = folder("shards-compressed");
     // Members without any content: the file is long, and what is in it is not.
-    let mut text = gzip(&registers(30, 400, 5));
+    let mut text = gzip(registers(30, 400, 5));
     let (mut padding, extra) = (gzip(""), vec![0; 65_000]);
     padding[3] |= 4;
     padding.splice(10..10, (extra.len() as u16).to_le_bytes().into_iter().chain(extra));

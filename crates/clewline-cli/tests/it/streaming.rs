@@ -1,6 +1,10 @@
 //! A stream has the verdict of the whole history, and operations are dropped as soon as possible.
 
-use clewline_core::{Event, GeneratorConfig, ObjectId, ProcessId, Recording, Value, ValueDomain, Verdict};
+use std::collections::VecDeque;
+
+use clewline_core::{
+    Event, GeneratorConfig, ObjectId, ProcessId, Random, Recording, Value, ValueDomain, Verdict,
+};
 use clewline_formats::formats;
 use clewline_methods::{Check, LineOrder, Report, Watch};
 use clewline_report::render::{Publish, WitnessShown};
@@ -572,4 +576,69 @@ fn a_removed_element_of_a_stack_is_kept_while_it_matters_to_two_others() {
         assert!(watch.push(event).unwrap().is_none());
     }
     let _alarm = watch.judge().unwrap().expect("7 is above 5, since 6 was above 5 and below nothing");
+}
+
+/// A queue of few values with many operations open at a time, as lines in the order of the calls,
+/// and as events. Its hints are what `order` makes of the place of an operation in the order of
+/// effects; the last result is wrong if `is_wrong`.
+fn overlapping(seed: u64, is_wrong: bool, order: impl Fn(i64) -> Option<i64>) -> [String; 2] {
+    const COUNT: i64 = 200;
+    const WIDTH: usize = 6_000;
+    let mut random = Random::new(seed);
+    let (mut inside, mut free) = (VecDeque::new(), Vec::<i64>::new());
+    let (mut operations, mut events) = (Vec::new(), Vec::new());
+    for at in 0..COUNT {
+        let call = 1_000 * at - random.below(WIDTH) as i64;
+        let end = 1_000 * at + 1 + random.below(WIDTH) as i64;
+        let process = free.iter().position(|it| *it < call).unwrap_or(free.len());
+        free.resize(free.len().max(process + 1), i64::MIN);
+        free[process] = end;
+        let value = random.below(8);
+        let (what, ret) = if is_wrong && at == COUNT - 1 {
+            (r#""op": "deq""#.to_owned(), r#", "ret": 99"#.to_owned())
+        } else if random.below(2) == 1 {
+            inside.push_back(value);
+            (format!(r#""op": "enq", "arg": {value}"#), r#", "ret": true"#.to_owned())
+        } else {
+            let taken = inside.pop_front().map_or("null".to_owned(), |it| it.to_string());
+            (r#""op": "deq""#.to_owned(), format!(r#", "ret": {taken}"#))
+        };
+        let hint = order(at).map_or(String::new(), |it| format!(r#", "order": {it}"#));
+        let line = format!(r#"{{"process": {process}, {what}{ret}, "call": {call}, "return": {end}{hint}}}"#);
+        operations.push((call, line));
+        events.push((call, format!(r#"{{"event": "call", "process": {process}, {what}}}"#)));
+        events.push((end, format!(r#"{{"event": "return", "process": {process}{ret}{hint}}}"#)));
+    }
+    [operations, events].map(|mut all| {
+        all.sort_by_key(|it| it.0);
+        all.iter().map(|it| format!("{}\n", it.1)).collect()
+    })
+}
+
+#[test]
+fn right_hints_shorten_the_search_of_a_stream_and_wrong_ones_change_no_verdict() {
+    let verdict = |text: &str| {
+        let check = Check::new().window(20).configurations(4_000);
+        // One that has room for all, since a monitor judges an unbounded one.
+        let report = check.stream("-", text.as_bytes(), "queue:1000", LineOrder::Promised).run().unwrap();
+        report.verdict().word()
+    };
+    let (mut given_up, mut all) = (0, 0);
+    for seed in 0..pick(4, 40) {
+        for text in overlapping(seed, false, Some) {
+            assert_eq!(verdict(&text), "holds", "seed {seed}");
+        }
+        for text in overlapping(seed, false, |_| None) {
+            given_up += usize::from(verdict(&text) == "unknown");
+            all += 1;
+        }
+        // None of these hints is believed.
+        for text in overlapping(seed, true, Some) {
+            assert_ne!(verdict(&text), "holds", "seed {seed}");
+        }
+        for text in overlapping(seed, false, |it| Some(-it)) {
+            assert_ne!(verdict(&text), "violated", "seed {seed}");
+        }
+    }
+    assert!(all / 4 < given_up, "without hints, {given_up} of {all} take too long");
 }

@@ -24,6 +24,8 @@ pub mod observations {
 #[cfg(feature = "files")]
 pub mod otlp;
 #[cfg(feature = "files")]
+pub mod otlp_proto;
+#[cfg(feature = "files")]
 pub mod porcupine_kv;
 
 use std::{fmt, io::Read, path::Path, str::FromStr};
@@ -45,6 +47,7 @@ const BUILT_IN: &[&dyn Format] = &[
     jsonl::ENTRY,
     observations::ENTRY,
     otlp::ENTRY,
+    otlp_proto::ENTRY,
     porcupine_kv::ENTRY,
 ];
 #[cfg(not(feature = "files"))]

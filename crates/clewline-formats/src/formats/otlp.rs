@@ -72,7 +72,7 @@ impl Format for Otlp {
                 .batch(object.line, &tree)
                 .map_err(|message| ReadError::in_line(object.line, visible(&message).to_string()))
         });
-        outcome.map_err(|error| ReadError { read: spans.rows.len(), ..error })?;
+        outcome.map_err(|error| ReadError { read: spans.len(), ..error })?;
         spans.finish()
     }
 
@@ -104,7 +104,8 @@ impl<'t> Attributes<'t> {
     }
 }
 
-struct Spans<'a> {
+/// The spans of a file, which become its history.
+pub(super) struct Spans<'a> {
     options: &'a ReadOptions<'a>,
     sink: Sink,
     processes: Numbering,
@@ -117,7 +118,7 @@ struct Spans<'a> {
 }
 
 impl<'a> Spans<'a> {
-    fn new(options: &'a ReadOptions<'a>) -> Spans<'a> {
+    pub(super) fn new(options: &'a ReadOptions<'a>) -> Spans<'a> {
         Spans {
             options,
             sink: Sink::default(),
@@ -131,8 +132,13 @@ impl<'a> Spans<'a> {
         }
     }
 
-    /// The spans of one export.
-    fn batch(&mut self, line: usize, tree: &JsonValue) -> Result<(), String> {
+    /// How many operations were read.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The spans of one export, which has the number `line`.
+    pub(super) fn batch(&mut self, line: usize, tree: &JsonValue) -> Result<(), String> {
         for resource in list(tree, "resourceSpans") {
             let of_resource = list(resource.get("resource").unwrap_or(&JsonValue::Null), "attributes");
             for scope in list(resource, "scopeSpans") {
@@ -253,7 +259,8 @@ impl<'a> Spans<'a> {
         }
     }
 
-    fn finish(self) -> Result<Recording, ReadError> {
+    /// The history.
+    pub(super) fn finish(self) -> Result<Recording, ReadError> {
         let Spans { options, sink, processes, objects, rows, ids, orders, times, skipped } = self;
         let read = rows.len();
         let mut processes = processes.into_names();

@@ -14,6 +14,7 @@ mod jsonl;
 mod notes;
 mod observations;
 mod otlp;
+mod otlp_proto;
 mod porcupine_kv;
 mod support;
 mod tables;

@@ -13,12 +13,17 @@ pub(super) enum ReadResult {
     Stopped(Reason),
 }
 
-/// The beginning of `input`, up to the end of a line at least: a live system may pause after it.
-pub(super) fn first_line(input: &mut impl Read, budget: &Budget) -> io::Result<Vec<u8>> {
+/// The beginning of `input`, up to the end of a line at least, as a live system may pause after it;
+/// and up to what `is_known` recognises, as bytes of formats that have no lines may look like one.
+pub(super) fn first_line(
+    input: &mut impl Read,
+    is_known: impl Fn(&[u8]) -> bool,
+    budget: &Budget,
+) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let mut piece = [0; FORMAT_DETECTION_BYTES as usize];
     let mut input = WaitingReader { input, budget };
-    while head.len() < FORMAT_DETECTION_BYTES as usize && !head.contains(&b'\n') {
+    while head.len() < FORMAT_DETECTION_BYTES as usize && !(head.contains(&b'\n') && is_known(&head)) {
         match input.read(&mut piece)? {
             0 => break,
             read => head.extend_from_slice(&piece[..read]),

@@ -236,7 +236,8 @@ impl Check {
         let budget = &options.budget;
         let reported =
             |judged| Report { quasi: evidence.clone(), ..self.report(name, specification, begun, judged) };
-        let head = match (first_line(&mut input, budget), budget.stopped()) {
+        let is_known = |head: &[u8]| self.format_of(name, head).is_ok();
+        let head = match (first_line(&mut input, is_known, budget), budget.stopped()) {
             (Ok(head), _) => head,
             (Err(_), Some(reason)) => {
                 return Ok(reported(self.not_judged(reason)));

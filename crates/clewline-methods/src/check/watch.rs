@@ -16,7 +16,7 @@ use clewline_core::{
 };
 use clewline_report::render::{Source, Stream};
 
-use self::window::{DEFAULT_WINDOW_OPS, Load, Snapshot, StreamViolation, Window};
+use self::window::{DEFAULT_WINDOW_OPS, Load, Place, Snapshot, StreamViolation, Window};
 use super::outcome::Report;
 use crate::error::{Error, ErrorKind};
 
@@ -96,6 +96,7 @@ where
         let process = event.process();
         let process = self.current.get(&process).copied().unwrap_or(process);
         let is_open = self.window.is_open(process);
+        let place = Place { line: at, id: Value::ABSENT, order: None };
         let malformed = |reason| Err(Error::from(ErrorKind::Event { at, reason }));
         match event {
             Event::Call(..) if is_open => {
@@ -103,12 +104,12 @@ where
             }
             Event::Call(_, object, call) => {
                 self.objects.insert(object);
-                self.window.call(process, object, call, at, Value::ABSENT);
+                self.window.call(process, object, call, place);
             }
             Event::Return(..) | Event::Fail(_) | Event::Info(_) if !is_open => {
                 return malformed("an operation ends that was not open: its process has not called");
             }
-            Event::Return(_, ret) => self.window.ret(process, ret, at),
+            Event::Return(_, ret) => self.window.ret(process, ret, place),
             Event::Fail(_) => self.window.fail(process, at),
             Event::Info(original) => {
                 self.window.abandon(process);

@@ -26,9 +26,7 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
     let mut proposals: Vec<Proposal> = commands.into_iter().map(Proposal::from).collect();
     // For a linearizable history, a check shows nothing new.
     let is_worth_a_check = outcome.shown().is_some_and(|it| !it.counterexample().is_empty());
-    if let (true, Saved::File(file), Some(spec)) =
-        (is_worth_a_check, &outcome.saved, stress.testable.specification())
-    {
+    if let (true, Saved::File(file), Some(spec)) = (is_worth_a_check, &outcome.saved, specification(stress)) {
         let file = shell_word(&clewline_report::relative_to_project(file).display().to_string());
         let judged = match &stress.quasi {
             None => format!("--spec {}{}", shell_word(&spec), failing(stress)),
@@ -38,6 +36,14 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
         proposals.insert(0, Proposal::page(page));
     }
     proposals
+}
+
+/// The name of the specification that judges.
+fn specification(stress: &Stress) -> Option<String> {
+    match stress.judged_by {
+        Some(_) => Some(stress.spec.clone()),
+        None => stress.testable.specification(),
+    }
 }
 
 fn cargo(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> String {
@@ -122,6 +128,9 @@ fn more(stress: &Stress, outcome: &Outcome) -> RaisedLimit {
 /// default.
 fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
     let mut command = format!("clewline stress {}", shell_word(&stress.name));
+    if stress.judged_by.is_some() {
+        command.push_str(&format!(" --spec {}", shell_word(&stress.spec)));
+    }
     if let Some(asked) = &stress.quasi {
         command.push_str(&format!(" {}", asked.as_flags()));
     }

@@ -235,18 +235,38 @@ impl<'s> JudgePool<'s> {
         Ok(DecidedRun { spec, case, judgement, evidence: Some(evidence) })
     }
 
-    fn judge(&self, run: u64, took: RunResult) {
-        let begun = Instant::now();
-        let RunResult { ending, returned, case, .. } = took;
-        let options = options(self.stress, self.memory);
-        let mut case = MayFailHistory::of(case(), &self.stress.may_fail);
+    /// The history as one of the object that it is to be judged by, with the names of the threads.
+    fn as_specified(&self, case: Box<dyn ErasedHistory>) -> Result<Box<dyn ErasedHistory>, Reason> {
+        let case = match &self.stress.judged_by {
+            None => case,
+            Some(object) => {
+                let why = "the specification of the subject has no notation for its calls";
+                let recording = case.recording().ok_or_else(|| Reason::Refused(why.to_owned()))?;
+                object.load(recording).map_err(|it| Reason::Refused(it.to_string()))?
+            }
+        };
+        let mut case = MayFailHistory::of(case, &self.stress.may_fail);
         let names = thread_names(&self.stress.workload.roles);
         if !names.is_empty() {
             case.name_processes(names.into_iter().map(Value::from).collect());
         }
-        let judged = self.decide(case, &options);
+        Ok(case)
+    }
+
+    fn judge(&self, run: u64, took: RunResult) {
+        let begun = Instant::now();
+        let RunResult { ending, returned, case, .. } = took;
+        let options = options(self.stress, self.memory);
         self.runs.fetch_add(1, Ordering::Relaxed);
         self.operations.fetch_add(returned as u64, Ordering::Relaxed);
+        let case = match self.as_specified(case()) {
+            Ok(case) => case,
+            Err(reason) => {
+                self.is_over.store(true, Ordering::Relaxed);
+                return self.abandon(&reason);
+            }
+        };
+        let judged = self.decide(case, &options);
         let DecidedRun { spec, case, judgement, evidence } = match judged {
             Ok(decided) => decided,
             Err(reason) => return self.abandon(&reason),

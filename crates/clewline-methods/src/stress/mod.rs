@@ -59,7 +59,7 @@ use clewline_core::{
 };
 use clewline_matrix::{ErasedSubject, SubjectFactory};
 use clewline_report::Regressions;
-use clewline_specs::{check_mix, resolve_failures};
+use clewline_specs::{check_mix, find, resolve_failures};
 use clewline_threads::{Clock, Noise, Pinning, Settings, Subject};
 
 use crate::{
@@ -179,6 +179,7 @@ impl Stress {
             name: name.to_owned(),
             testable,
             spec,
+            judged_by: None,
             workload: Workload::PLAIN,
             clock: Clock::best(),
             pinning: Pinning::Pinned,
@@ -347,6 +348,15 @@ impl Stress {
         Stress { spec: asked.spec(), quasi: Some(asked), mistake: None, workload, ..self }
     }
 
+    /// Judges histories by the specification called `specification`, which is built in or in a
+    /// file, instead of the one that draws the calls. It needs the operations that are called.
+    pub fn against_named(self, specification: &str) -> Stress {
+        match find(specification) {
+            Ok(object) => Stress { spec: specification.to_owned(), judged_by: Some(object.into()), ..self },
+            Err(error) => Stress { mistake: Some(error.to_string()), ..self },
+        }
+    }
+
     /// Allows operations to return these results with no effect: `"deq=null,enq=false"`, while
     /// another operation overlaps or `:always`.
     pub fn may_fail(self, may_fail: MayFail) -> Stress {
@@ -421,6 +431,10 @@ impl Stress {
         if self.quasi.is_some() && !self.may_fail.is_empty() {
             let error =
                 "operations that may fail and quasi factors do not go together: give a relaxed specification";
+            return Err(ErrorKind::Quasi(error.to_owned()).into());
+        }
+        if self.quasi.is_some() && self.judged_by.is_some() {
+            let error = "quasi factors are for the specification of the subject, and another one was given";
             return Err(ErrorKind::Quasi(error.to_owned()).into());
         }
         if !roles.is_empty() && self.has_plain_threads {

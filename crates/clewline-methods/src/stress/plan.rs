@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clewline_check::Algorithm;
-use clewline_core::{MayFail, ValueDomain};
+use clewline_core::{ErasedSpec, MayFail, ValueDomain};
 use clewline_matrix::ErasedSubject;
 use clewline_threads::{Clock, Noise, Pinning};
 
@@ -18,6 +18,8 @@ pub struct Stress {
     pub(crate) testable: Arc<dyn ErasedSubject>,
     // The name of its specification in reports.
     pub(crate) spec: String,
+    // The specification that histories are judged by, if it is not that of the subject.
+    pub(super) judged_by: Option<Arc<dyn ErasedSpec>>,
     pub(crate) workload: Workload,
     pub(crate) clock: Clock,
     pub(crate) pinning: Pinning,

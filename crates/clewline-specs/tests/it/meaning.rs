@@ -1,6 +1,6 @@
 //! The behavior of each object in sequential histories.
 
-use crate::support::{record, run};
+use crate::support::{load, read_value, record, run};
 
 #[track_caller]
 fn check(specification: &str, operations: &str, expected: &str) {
@@ -215,4 +215,63 @@ fn a_missing_key_reads_as_the_recording_says() {
     check_missing("", "append [1, \"\"]; contains 1 = false; cas [1, \"\", \"c\"] = true", "holds");
     check_missing("", "get 1 = \"a\"", "get(1) → \"a\": expected get(1) → \"\"");
     check_missing("none", "get 1 = \"none\"; append [1, \"!\"]; get 1 = \"none!\"", "holds");
+}
+
+#[test]
+fn a_bank_moves_what_is_covered() {
+    check(
+        "bank",
+        r#"transfer [1, 2, 5]; read = {"1":-5,"2":5}; transfer [2, 1, 5] = true; read = {}"#,
+        "holds",
+    );
+    check("bank", r#"transfer ["a", "b", 5]; read = {:b 5, :a -5, :c 0}; transfer ["a", "a", 9]"#, "holds");
+    check("bank", r#"transfer {:from 0, :to 1, :amount 5}; read = [-5, 5]; read = {1 5, 0 -5}"#, "holds");
+    check("bank", r#"transfer {"to":"1","from":0,"amount":5} = ?; read = {"0":-5,"1":5}"#, "holds");
+    check(
+        "bank",
+        r#"transfer [1, 2, 5]; read = {"1":-5}"#,
+        r#"read() → {"1":-5}: expected read() → {"1":-5,"2":5}"#,
+    );
+    check("bank", "transfer [1, 2, 5] = false", "transfer(1, 2, 5) → false: expected transfer(1, 2, 5)");
+    check("bank:3", r#"transfer [1, 2, 3]; transfer [1, 2, 1] = false; read = {"1":-3,"2":3}"#, "holds");
+    check("bank:3", "transfer [1, 2, 4]", "transfer(1, 2, 4): expected transfer(1, 2, 4) → false");
+    // A sum of more than 64 bits.
+    let most = i64::MAX;
+    let twice = i128::from(most) * 2;
+    let text = format!("transfer [1, 2, {most}]; transfer [1, 2, {most}]; read = {{1 -{twice}, 2 {twice}}}");
+    check("bank", &text, "holds");
+}
+
+#[test]
+fn a_bank_starts_with_the_balances_that_are_given() {
+    let state = |initial: &str, operations: &str| {
+        let mut recording = record(operations, None);
+        recording.initial = Some(read_value(&mut recording.values, initial));
+        load("bank:0", recording).map(|_| ()).map_err(|it| it.to_string())
+    };
+    assert_eq!(state(r#"{"a":3,"b":0}"#, "read = {:a 3}"), Ok(()));
+    assert_eq!(state("[3, 0]", "read = [3]"), Ok(()));
+    for wrong in ["3", r#"{"a":"b"}"#, r#"["a"]"#] {
+        let error = state(wrong, "read = {}").unwrap_err();
+        assert!(error.contains("the initial state: expected an object of accounts and balances"), "{error}");
+    }
+    let mut recording =
+        record(r#"transfer ["a", "b", 3]; read = {"b":3}; transfer ["a", "b", 1] = false"#, None);
+    recording.initial = Some(read_value(&mut recording.values, r#"{"a":3}"#));
+    assert_eq!(run("bank:0", recording), "holds");
+}
+
+#[test]
+fn what_is_no_transfer_is_refused() {
+    let error = |operations: &str| load("bank", record(operations, None)).err().unwrap().to_string();
+    for wrong in
+        ["5", "[1, 2]", "[1, 2, -5]", "[1, null, 5]", "{:from 1, :to 2}", "{:from 1, :to 2, :amount -1}"]
+    {
+        let error = error(&format!("transfer {wrong}"));
+        assert!(error.contains("expected {from, to, amount} or [from, to, amount]"), "{error}");
+    }
+    assert!(error("transfer [1, 2, 3] = 4").contains("expected nothing, true or false"));
+    assert!(error("read = 4").contains("expected the object of all accounts and their balances"));
+    assert!(error("read = {:a nil}").contains("expected the object of all accounts and their balances"));
+    assert!(error("read 3 = {}").contains("expected no argument"));
 }

@@ -214,6 +214,7 @@ pub(crate) fn read_value(values: &mut Values, written: &str) -> Value {
             let items: Vec<Value> = it[1..it.len() - 1].split(',').map(|it| read_value(values, it)).collect();
             values.list(&items)
         }
+        it if it.starts_with('{') => values.other(it),
         it if it.starts_with('"') => values.text(it.trim_matches('"')),
         it => values.int(it.parse().unwrap()),
     }

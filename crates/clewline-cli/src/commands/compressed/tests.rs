@@ -18,11 +18,26 @@ fn compress(compression: Compression, text: &[u8]) -> Vec<u8> {
         Compression::Zstd => {
             ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest)
         }
+        Compression::ZstdMessages => {
+            let message = compress(Compression::Zstd, text);
+            [&u32::try_from(message.len()).expect("short").to_be_bytes()[..], &message].concat()
+        }
         Compression::Bzip2 => {
             let mut writer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
             writer.write_all(text).expect("memory");
             writer.finish().expect("memory")
         }
+    }
+}
+
+/// What is read where `text` was compressed.
+fn expected(compression: Compression, text: &[u8]) -> Vec<u8> {
+    match compression {
+        Compression::ZstdMessages if text.starts_with(b"{") => [text, b"\n"].concat(),
+        Compression::ZstdMessages => {
+            [&u32::try_from(text.len()).expect("short").to_be_bytes()[..], text].concat()
+        }
+        Compression::Gzip | Compression::Zstd | Compression::Bzip2 => text.to_vec(),
     }
 }
 
@@ -64,21 +79,35 @@ fn read(bytes: &[u8]) -> io::Result<Vec<u8>> {
 fn what_was_compressed_is_read_again() {
     let long: Vec<u8> = TEXT.iter().copied().cycle().take(300_000).collect();
     for compression in Compression::ALL {
-        for text in [&b""[..], &TEXT[..1], TEXT, &long] {
+        for text in [&b""[..], &TEXT[..1], TEXT, &TEXT[1..], &long] {
             let bytes = compress(compression, text);
             assert_eq!(Compression::detect(&bytes), Ok(Some(compression)));
-            assert_eq!(read(&bytes).expect("it is whole"), text, "{compression:?}");
+            let once = expected(compression, text);
+            assert_eq!(read(&bytes).expect("it is whole"), once, "{compression:?}");
             let twice = [bytes.clone(), bytes].concat();
-            assert_eq!(read(&twice).expect("it is whole"), [text, text].concat(), "{compression:?} twice");
+            assert_eq!(read(&twice).expect("it is whole"), once.repeat(2), "{compression:?} twice");
         }
         let bytes = compress(compression, TEXT);
-        assert_eq!(read_slowly(&bytes).expect("it is whole"), TEXT, "{compression:?}");
+        let once = expected(compression, TEXT);
+        assert_eq!(read_slowly(&bytes).expect("it is whole"), once, "{compression:?}");
     }
 }
 
 #[test]
 fn what_is_not_compressed_is_read_as_it_is() {
-    for text in [&b""[..], b"{", b"(", b"\x1f", b"BZh", b"BZ: 1", b"\x28\xb5\x2f", b"Q*M", TEXT] {
+    for text in [
+        &b""[..],
+        b"{",
+        b"(",
+        b"\x1f",
+        b"BZh",
+        b"BZ: 1",
+        b"\x28\xb5\x2f",
+        b"Q*M",
+        b"\0\0\0\x09\x28\xb5\x2f",
+        b"\0",
+        TEXT,
+    ] {
         assert_eq!(read(text).expect("it is read"), text);
         assert_eq!(read_slowly(text).expect("it is read"), text);
     }

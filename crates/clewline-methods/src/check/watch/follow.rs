@@ -13,7 +13,7 @@ use clewline_core::{
 use clewline_formats::{Follow, ReadError, Row, RowKind};
 use clewline_report::render::Stream;
 
-use super::window::{Load, Moment, Snapshot, StreamCounts, StreamViolation, Window, WindowOperation};
+use super::window::{Load, Moment, Place, Snapshot, StreamCounts, StreamViolation, Window, WindowOperation};
 use crate::{check::progress::Progress, error::Error};
 
 /// How much is read at a time.
@@ -219,6 +219,7 @@ impl<'a> StreamReader<'a> {
         let object = ObjectId(row.object);
         let process = self.processes.get(row.process, &*self.follower);
         let line = row.line as u64;
+        let place = Place { line, id: row.id, order: row.order };
         match row.kind {
             RowKind::Operation(called, returned) => {
                 if returned.is_some_and(|it| it < called) {
@@ -233,8 +234,10 @@ impl<'a> StreamReader<'a> {
                     return;
                 }
                 let returned = returned.map(|time| (row.ret, time));
-                let (end_line, id) = (line, row.id);
-                let live = WindowOperation { process, object, call, called, returned, line, end_line, id };
+                let Place { id, order, .. } = place;
+                let end_line = line;
+                let live =
+                    WindowOperation { process, object, call, called, returned, line, end_line, id, order };
                 // A process may call again after the outcome of its operation became unknown.
                 if live.returned.is_none() {
                     self.processes.replace(row.process);
@@ -246,11 +249,11 @@ impl<'a> StreamReader<'a> {
             RowKind::Call if self.window.is_open(process) => {
                 self.refuse(row, "a process calls while its previous operation is still open");
             }
-            RowKind::Call => self.window.call(process, object, call, line, row.id),
+            RowKind::Call => self.window.call(process, object, call, place),
             _ if !self.window.is_open(process) => {
                 self.refuse(row, "an operation ends that was not open: its process has not called");
             }
-            RowKind::Return => self.window.ret(process, row.ret, line),
+            RowKind::Return => self.window.ret(process, row.ret, place),
             RowKind::Fail => self.window.fail(process, line),
             RowKind::Info => {
                 self.window.abandon(process);
@@ -386,13 +389,14 @@ struct RawLoad<'a> {
 
 impl RawLoad<'_> {
     fn load(&self, snapshot: Snapshot<RawCall, Value>) -> Result<Box<dyn ErasedHistory>, Error> {
-        let Snapshot { history, lines, ids, .. } = snapshot;
+        let Snapshot { history, lines, ids, orders, .. } = snapshot;
         let values: Values = self.follower.values().clone();
         let names = Names {
             processes: self.processes.names.clone(),
             objects: self.follower.objects().to_vec(),
             ids: Some(ids),
             lines: Some(lines),
+            orders: orders.iter().any(Option::is_some).then_some(orders),
             ..Names::default()
         };
         Ok(self.object.load(Recording::new(history, values, names))?)

@@ -29,6 +29,19 @@ pub(crate) struct WindowOperation<C, R> {
     pub(crate) end_line: u64,
     /// Its id in the source.
     pub(crate) id: Value,
+    /// When it took effect, as the source says: a hint.
+    pub(crate) order: Option<i64>,
+}
+
+/// Where the end of an operation stands in the source, and what is said of the operation there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The line, from 1.
+    pub(crate) line: u64,
+    /// The operation's id.
+    pub(crate) id: Value,
+    /// When it took effect: a hint.
+    pub(crate) order: Option<i64>,
 }
 
 /// Makes cases of histories.
@@ -51,9 +64,10 @@ pub(crate) type SnapshotOf<L> = Snapshot<<L as Load>::Call, <L as Load>::Return>
 /// The operations of a window up to some moment.
 pub(crate) struct Snapshot<C, R> {
     pub(crate) history: History<C, R>,
-    /// By source position: the line and the id of each operation.
+    /// By source position: the line, the id and the order hint of each operation.
     pub(crate) lines: Vec<u32>,
     pub(crate) ids: Vec<Value>,
+    pub(crate) orders: Vec<Option<i64>>,
     // By source position: the index in the window.
     places: Vec<u32>,
 }
@@ -138,10 +152,11 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// `process` calls. The moment is the next.
-    pub(crate) fn call(&mut self, process: ProcessId, object: ObjectId, call: C, line: u64, id: Value) {
+    pub(crate) fn call(&mut self, process: ProcessId, object: ObjectId, call: C, place: Place) {
         self.open.insert(process, self.operations.len());
         let called = self.now;
         self.now += 1;
+        let Place { line, id, order } = place;
         self.hold(WindowOperation {
             process,
             object,
@@ -151,6 +166,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
             line,
             end_line: line,
             id,
+            order,
         });
     }
 
@@ -160,10 +176,12 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// The open operation of `process` returns.
-    pub(crate) fn ret(&mut self, process: ProcessId, ret: R, line: u64) {
+    pub(crate) fn ret(&mut self, process: ProcessId, ret: R, place: Place) {
         if let Some(at) = self.open.remove(&process) {
-            self.operations[at].returned = Some((ret, self.now));
-            self.operations[at].end_line = line;
+            let operation = &mut self.operations[at];
+            operation.returned = Some((ret, self.now));
+            operation.end_line = place.line;
+            operation.order = place.order.or(operation.order);
             self.now += 1;
         }
     }
@@ -230,7 +248,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         moment: Moment,
     ) -> Result<Snapshot<C, R>, Error> {
         let mut columns = TimedColumns::with_capacity(operations.len());
-        let (mut lines, mut ids, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut lines, mut ids, mut orders, mut places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (place, live) in (0..).zip(operations) {
             if moment <= live.called.into() {
                 break;
@@ -240,6 +258,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
             columns.push(Timed { process, object, call: live.call.clone(), called, returned });
             lines.push(u32::try_from(line).unwrap_or(u32::MAX));
             ids.push(id);
+            orders.push(live.order);
             places.push(place);
         }
         // They have no place. The question of what to forget is about a moment after them.
@@ -249,13 +268,14 @@ impl<C: Clone, R: Clone> Window<C, R> {
             columns.push(Timed { process, object, call: live.call.clone(), called, returned: None });
             lines.push(u32::try_from(line).unwrap_or(u32::MAX));
             ids.push(id);
+            orders.push(live.order);
         }
         let history = columns.finish().map_err(|malformed| {
             let line = lines.get(malformed.index()).map_or(0, |&it| it as usize);
             let message = malformed.reason().to_owned();
             Error::from(clewline_formats::ReadError::in_line(line, message))
         })?;
-        Ok(Snapshot { history, lines, ids, places })
+        Ok(Snapshot { history, lines, ids, orders, places })
     }
 
     /// Checks the operations before `moment`, and forgets those that no longer matter. If several
