@@ -17,7 +17,7 @@ use std::{
     time::Instant,
 };
 
-use page::{Command, Page};
+use page::{Command, Page, Setting};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -70,7 +70,8 @@ fn commands_do_what_their_pages_say() {
         for (at, command) in page.commands.iter().enumerate() {
             let is_next_block = at == 0 || page.commands[at - 1].block != command.block;
             if is_at_length && is_next_block {
-                clone.run_script("files/prepare.sh");
+                clone.run_script("prepare.sh");
+                command.setting.first.iter().for_each(|it| clone.run_script(it));
             }
             complaints.extend(clone.check(command).err());
         }
@@ -95,23 +96,30 @@ impl FreshClone {
     /// Clones what is committed. What is built there stays for the next time.
     fn new() -> FreshClone {
         let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let (folder, built) = (scratch.join("fresh-clone"), scratch.join("fresh-clone-target"));
-        if folder.exists() {
-            fs::remove_dir_all(&folder).unwrap();
+        let (around, built) = (scratch.join("fresh-clone"), scratch.join("fresh-clone-target"));
+        if around.exists() {
+            fs::remove_dir_all(&around).unwrap();
         }
-        fs::create_dir_all(&built).unwrap();
+        // Pages have it beside the crate of the reader.
+        let folder = around.join("clewline");
+        fs::create_dir_all(around.join("home")).unwrap();
+        for of in ["", "capi"] {
+            fs::create_dir_all(built.join(of)).unwrap();
+        }
         let git =
             std::process::Command::new("git").args(["clone", "--quiet"]).arg(root()).arg(&folder).status();
         assert!(git.is_ok_and(|it| it.success()), "this is a clone of the repository, and git is installed");
         #[cfg(unix)]
-        std::os::unix::fs::symlink(built, folder.join("target")).unwrap();
+        for (of, target) in [("", "target"), ("capi", "capi/target")] {
+            std::os::unix::fs::symlink(built.join(of), folder.join(target)).unwrap();
+        }
         FreshClone { folder }
     }
 
     /// Builds what the pages take for granted, and writes the files that they show.
     fn prepare(&self, pages: &[(String, Page)]) {
         let built =
-            self.run("cargo build --release --locked && cargo build --release --locked -p clewline-tsan");
+            self.run("cargo build --release --locked && cargo build --release --locked -p clewline-tsan", "");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         for (name, text) in pages.iter().flat_map(|it| &it.1.files) {
             fs::write(self.folder.join(name), text).unwrap();
@@ -119,19 +127,28 @@ impl FreshClone {
     }
 
     fn run_script(&self, script: &str) {
-        let script = Path::new("crates/clewline-cli/tests/commands").join(script);
-        let done = self.run(&format!("bash {}", script.display()));
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let done = self.run(&format!("bash crates/clewline-cli/tests/commands/files/{script}"), "");
+        assert!(done.status.success(), "{script}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// Types `command` in a shell in the folder of the clone, where `clewline` is its release
-    /// build.
-    fn run(&self, command: &str) -> Output {
+    /// Types `command` in a shell in a folder of the clone, where `clewline` is its release build.
+    fn run(&self, command: &str, folder: &str) -> Output {
         let path = std::env::var("PATH").unwrap_or_default();
+        let home = std::env::var("HOME").unwrap_or_default();
+        let of_home =
+            |name: &str, folder: &str| std::env::var(name).unwrap_or_else(|_| format!("{home}/{folder}"));
+        let installed = self.folder.join("target/installed");
         std::process::Command::new("timeout")
             .args([SECONDS_MAX, "bash", "-c", command])
-            .current_dir(&self.folder)
+            .current_dir(self.folder.join(folder))
             .env("PATH", format!("{}:{path}", self.folder.join("target/release").display()))
+            // What a page installs, or writes to the home folder, stays here.
+            .env("CARGO_HOME", of_home("CARGO_HOME", ".cargo"))
+            .env("RUSTUP_HOME", of_home("RUSTUP_HOME", ".rustup"))
+            .env("HOME", self.folder.join("../home"))
+            .env("CARGO_INSTALL_ROOT", installed)
+            // The number of a shard, in Kubernetes and in continuous integration.
+            .envs([("JOB_COMPLETION_INDEX", "0"), ("SHARD", "0")])
             .env_remove("CARGO_TARGET_DIR")
             .env_remove("CLEWLINE_AT_LENGTH")
             // Where the tests' own libraries are.
@@ -146,7 +163,7 @@ impl FreshClone {
         let words: Vec<&str> = text.split_whitespace().take_while(|it| !matches!(*it, "|" | "--")).collect();
         // `clewline = { version = … }` is of a manifest.
         let Some(name) = words.get(1).filter(|it| it.starts_with(char::is_alphabetic)) else { return Ok(()) };
-        let output = self.run(&format!("clewline help {name}"));
+        let output = self.run(&format!("clewline help {name}"), "");
         if !output.status.success() {
             return Err(format!("{place}: {text}\nthere is no command `{name}`"));
         }
@@ -169,18 +186,21 @@ impl FreshClone {
                 return Ok(());
             }
         };
-        if needs_compiler(text) && !self.run("command -v cc").status.success() {
-            println!("notice: skipped, since there is no C compiler: {place}: {text}");
+        let Setting { needs, folder, .. } = &command.setting;
+        let compiler = needs_compiler(text).then(|| "cc".to_owned());
+        let is_missing = |it: &&String| !self.run(&format!("command -v {it}"), "").status.success();
+        if let Some(missing) = needs.iter().chain(&compiler).find(is_missing) {
+            println!("notice: skipped, since there is no {missing}: {place}: {text}");
             return Ok(());
         }
         let start = Instant::now();
-        let mut output = self.run(text);
+        let mut output = self.run(text, folder);
         // With real threads the bug need not occur.
         for _ in 1..ATTEMPTS {
             if expected != 1 || !text.contains(" stress ") || output.status.code() != Some(0) {
                 break;
             }
-            output = self.run(text);
+            output = self.run(text, folder);
         }
         println!("{:6.1} s   {place}: {text}", start.elapsed().as_secs_f64());
         let (printed, errors) =
@@ -191,10 +211,12 @@ impl FreshClone {
                 "{place}: {text}\nexpected exit code {expected}, found {status}:\n{printed}{errors}"
             ));
         }
-        shown
-            .as_deref()
-            .map_or(Ok(()), |it| compare(it, &printed))
-            .map_err(|it| format!("{place}: {text}\n{it}"))
+        let Some(shown) = shown else { return Ok(()) };
+        let compared = match command.is_excerpt {
+            true => compare(&format!("…\n{shown}"), &format!("{printed}{errors}")),
+            false => compare(shown, &printed),
+        };
+        compared.map_err(|it| format!("{place}: {text}\n{it}"))
     }
 }
 
@@ -208,7 +230,7 @@ fn needs_compiler(text: &str) -> bool {
 /// How long something took is not compared. `…` on a line of its own stands for any number of
 /// lines, and a page may end before the output does.
 fn compare(shown: &str, printed: &str) -> Result<(), String> {
-    let counts = |it: &&str| !it.starts_with("took:");
+    let counts = |it: &&str| !it.trim_start().starts_with("took:");
     let mut printed = printed.lines().map(str::trim_end).filter(counts);
     let mut is_anywhere = false;
     for line in shown.lines().map(str::trim_end).filter(counts) {
