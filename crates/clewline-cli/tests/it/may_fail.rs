@@ -51,7 +51,11 @@ fn rules_that_would_do_nothing_are_errors() {
     for (command, rules, message) in [
         (&check[..], "pop=null", "queue: no operation is called `pop` (there are enq, deq, peek)"),
         (&check[..], "deq", "such as `deq=null`; found `deq`"),
-        (&["stress", "ms-queue"][..], "pop=null", "queue: no operation is called `pop` (there are enq, deq, peek)"),
+        (
+            &["stress", "ms-queue"][..],
+            "pop=null",
+            "queue: no operation is called `pop` (there are enq, deq, peek)",
+        ),
         (&["explore", "treiber-stack"][..], "deq=null", "--may-fail: no operation is called `deq`"),
     ] {
         let ran = clewline(&folder, &[command, &["--may-fail", rules]].concat(), "");
