@@ -2,7 +2,8 @@
 //! clone.
 //!
 //! README's first two, which start with `cargo run`, are always run; all others with
-//! `CLEWLINE_AT_LENGTH` set, as `./test all` does. [`page`] says what is taken from a page. Files
+//! `CLEWLINE_AT_LENGTH` set, as `./test all` does; `CLEWLINE_PAGES=how-to/shards` then selects pages
+//! by a part of their names. [`page`] says what is taken from a page. Files
 //! that a reader would have (`history.jsonl`, `queue_test.c`) are in `files`, or are made by
 //! `files/prepare.sh`.
 
@@ -60,6 +61,8 @@ fn commands_do_what_their_pages_say() {
     let is_first = |it: &Command| it.text.starts_with("cargo run -- ");
     if is_at_length {
         clone.prepare(&pages);
+        let selected = std::env::var("CLEWLINE_PAGES").unwrap_or_default();
+        pages.retain(|it| it.0.contains(&selected));
     } else {
         pages.truncate(1);
         pages[0].1.commands.retain(is_first);
@@ -93,22 +96,35 @@ struct FreshClone {
 }
 
 impl FreshClone {
-    /// Clones what is committed. What is built there stays for the next time.
+    /// Clones what is committed. A clone that is there is brought to that state, so that nothing is
+    /// built again that has not changed. What is built stays for the next time.
     fn new() -> FreshClone {
         let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let (around, built) = (scratch.join("fresh-clone"), scratch.join("fresh-clone-target"));
-        if around.exists() {
-            fs::remove_dir_all(&around).unwrap();
-        }
         // Pages have it beside the crate of the reader.
         let folder = around.join("clewline");
+        let git = |folder: &Path, arguments: &[&str]| {
+            let status = std::process::Command::new("git").arg("-C").arg(folder).args(arguments).status();
+            status.is_ok_and(|it| it.success())
+        };
+        let (from, to) = (root(), folder.to_string_lossy().into_owned());
+        let from = from.to_string_lossy();
+        let is_there = folder.join(".git").exists()
+            && git(&folder, &["fetch", "--quiet", &from, "HEAD"])
+            && git(&folder, &["reset", "--quiet", "--hard", "FETCH_HEAD"])
+            && git(&folder, &["clean", "--quiet", "-dffx"]);
+        for beside in ["home", "pages", "board"] {
+            let _was_not_there = fs::remove_dir_all(around.join(beside));
+        }
+        if !is_there {
+            let _was_not_there = fs::remove_dir_all(&around);
+            let is_cloned = git(scratch, &["clone", "--quiet", &from, &to]);
+            assert!(is_cloned, "this is a clone of the repository, and git is installed");
+        }
         fs::create_dir_all(around.join("home")).unwrap();
         for of in ["", "capi"] {
             fs::create_dir_all(built.join(of)).unwrap();
         }
-        let git =
-            std::process::Command::new("git").args(["clone", "--quiet"]).arg(root()).arg(&folder).status();
-        assert!(git.is_ok_and(|it| it.success()), "this is a clone of the repository, and git is installed");
         #[cfg(unix)]
         for (of, target) in [("", "target"), ("capi", "capi/target")] {
             std::os::unix::fs::symlink(built.join(of), folder.join(target)).unwrap();
