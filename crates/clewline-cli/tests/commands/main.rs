@@ -2,10 +2,9 @@
 //! clone.
 //!
 //! README's first two, which start with `cargo run`, are always run; all others with
-//! `CLEWLINE_AT_LENGTH` set, as `./test all` does; `CLEWLINE_PAGES=how-to/shards` then selects pages
-//! by a part of their names. [`page`] says what is taken from a page. Files
-//! that a reader would have (`history.jsonl`, `queue_test.c`) are in `files`, or are made by
-//! `files/prepare.sh`.
+//! `CLEWLINE_AT_LENGTH` set, as `./test all` does. Then `CLEWLINE_PAGES=how-to/shards` selects
+//! pages by a part of their names. [`page`] says what is taken from a page. Files that a reader
+//! would have (`history.jsonl`, `queue_test.c`) are in `files`, or are made by `files/prepare.sh`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -175,7 +175,7 @@ impl<T: 'static, C: 'static, R: 'static> Constructor for Typed<T, C, R> {
 
 /// A subject and its calls with erased types, so that the code that runs them compiles once.
 trait Callable {
-    /// Makes the calls of `part`, the first of which is operation `first`, and stores their results.
+    /// Makes the calls of `part`, the first of which is operation `first`, and stores the results.
     fn make_calls(&self, part: Part, first: usize);
 }
 
