@@ -106,7 +106,7 @@ pub enum MixError {
         /// The specification's name.
         specification: &'static str,
         /// The name that no method has.
-        error: NotFound,
+        error: Box<NotFound>,
     },
     /// All weights are 0.
     Nothing,
@@ -115,7 +115,7 @@ pub enum MixError {
 impl MixError {
     fn unknown(entry: &'static Entry, found: &str) -> MixError {
         let error = NotFound::new("operation", found, entry.methods());
-        MixError::Unknown { specification: entry.name, error }
+        MixError::Unknown { specification: entry.name, error: Box::new(error) }
     }
 }
 
