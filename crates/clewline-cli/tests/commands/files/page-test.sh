@@ -6,7 +6,7 @@ set -euo pipefail
 page=$PWD/$1 number=$2 name=$3 features=${4-}
 pages=$PWD/../pages
 mkdir -p "$pages/.cargo" "$pages/$name/src"
-printf '[build]\ntarget-dir = "%s"\n' "$PWD/target/pages" > "$pages/.cargo/config.toml"
+printf '[env]\nCLEWLINE_REGRESSIONS = "off"\n[build]\ntarget-dir = "%s"\n' "$PWD/target/pages" > "$pages/.cargo/config.toml"
 cp Cargo.lock "$pages/$name"
 cd "$pages/$name"
 cat > Cargo.toml <<TOML
