@@ -76,7 +76,7 @@ def test_what_is_wrong_is_an_exception(tmp_path):
         clewline.check(tmp_path / "missing.jsonl", "register")
     with pytest.raises(FileNotFoundError):
         clewline.check(f"{tmp_path}/*.jsonl", "register")
-    with pytest.raises(ValueError, match="expected one of the operations"):
+    with pytest.raises(ValueError, match="no operation is called"):
         clewline.check([row(0, "enq", 0, 1, arg=1)], "register")
     with pytest.raises(ValueError, match="register"):
         clewline.check([], "registre")

@@ -198,7 +198,7 @@ def test_a_damaged_file_is_an_error_with_its_name(spark, recorded, tmp_path):
 
 def test_rows_that_are_no_history_are_an_error(spark):
     df = spark.createDataFrame([(0, "enq", 0, 1, 7)], "process int, op string, call long, `return` long, key int")
-    with pytest.raises(ValueError, match="object 7: .*expected one of the operations"):
+    with pytest.raises(ValueError, match="object 7: .*no operation is called"):
         clewline.spark.check(df)
     with pytest.raises(ValueError, match="expected a column `key`"):
         clewline.spark.check(df.drop("key"))

@@ -192,6 +192,34 @@ impl Harness for HastyRegister {
     }
 }
 
+/// Actors whose clients all send the same request. A call returns 0 with the message `done`.
+pub(crate) struct OneRequest<M: 'static> {
+    pub(crate) actors: fn() -> Vec<Box<dyn AnyActor<M>>>,
+    pub(crate) request: M,
+    pub(crate) done: Option<M>,
+}
+
+impl<M: crate::Message> Harness for OneRequest<M> {
+    type Message = M;
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<M>>> {
+        (self.actors)()
+    }
+
+    fn request(&self, _call: &Call, _n: u32) -> M {
+        self.request.clone()
+    }
+
+    fn response(&self, message: &M) -> Option<u8> {
+        (self.done.as_ref() == Some(message)).then_some(0)
+    }
+}
+
 /// The scenario of calls that each have a client of their own.
 pub(crate) fn one_client_per_call(calls: &[(Call, u32)], clients: Clients) -> Scenario<Call> {
     let calls = calls.iter().enumerate().map(|(at, &(call, to))| ClientCall {

@@ -8,6 +8,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
+    not_found::NotFound,
     recording::RawCall,
     sampling::CallSampler,
     specification::Specification,
@@ -144,12 +145,6 @@ impl Encoded {
 pub struct CodecError(pub String);
 
 impl CodecError {
-    /// The object has no method of that name; `known` lists the methods it has.
-    #[must_use]
-    pub fn method(found: &str, known: &str) -> CodecError {
-        CodecError(format!("expected one of the operations {known}; found `{found}`"))
-    }
-
     /// `what` (an argument, a result) is not as `expected`.
     #[must_use]
     pub fn value(what: &str, expected: &str, values: &Values, found: Value) -> CodecError {
@@ -157,6 +152,12 @@ impl CodecError {
             return CodecError(format!("{what}: expected {expected}, found nothing"));
         }
         CodecError(format!("{what}: expected {expected}, found {}", values.show(found)))
+    }
+}
+
+impl From<NotFound> for CodecError {
+    fn from(error: NotFound) -> CodecError {
+        CodecError(error.to_string())
     }
 }
 

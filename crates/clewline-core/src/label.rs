@@ -1,8 +1,8 @@
 //! Calls in the notation of the command line: `push(1)`, `pop`, `cas(1, 2)`, `append("x", "y")`.
 
 use crate::{
-    codec::CodecError,
-    value::{Value, Values},
+    codec::{CodecError, Encoded},
+    value::{Datum, Value, Values},
 };
 
 /// Splits a call into its method and its argument: nothing, a value, or a list of several.
@@ -39,13 +39,20 @@ pub fn read_label<'a>(label: &'a str, values: &mut Values) -> Result<(&'a str, V
     Ok((method, argument))
 }
 
-/// The call of `method` with `argument`, as it is shown: [`read_label`] reads it again. A list of
-/// several is the arguments of a method with several.
+/// The call of `method` with `argument`: [`read_label`] reads it again. A list of several is the
+/// arguments of a method with several.
 #[must_use]
-pub fn write_label(method: &str, argument: &str) -> String {
-    let items = argument.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
-    let several = items.filter(|it| 1 < split(it).len());
-    format!("{method}({})", several.unwrap_or(argument))
+pub fn write_label(method: &str, argument: &Encoded, values: &Values) -> String {
+    let listed: Vec<String> = match argument {
+        Encoded::List(items) => items.iter().map(|it| it.show(values)).collect(),
+        Encoded::Value(value) => match values.get(*value) {
+            Datum::List(items) => items.iter().map(|it| values.show(*it).to_string()).collect(),
+            _ => Vec::new(),
+        },
+        Encoded::Int(_) | Encoded::Text(_) | Encoded::Other(_) => Vec::new(),
+    };
+    let arguments = if 1 < listed.len() { listed.join(", ") } else { argument.show(values) };
+    format!("{method}({arguments})")
 }
 
 /// The parts between commas outside of texts and lists; none if `arguments` is blank.
@@ -95,7 +102,6 @@ fn value(item: &str, values: &mut Values) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Datum;
 
     #[test]
     fn calls_are_read_as_they_are_written() {
@@ -127,10 +133,13 @@ mod tests {
             ("write([[1, 2], 1])", nested),
         ] {
             assert_eq!(read_label(label, &mut values), Ok(("write", value)), "{label}");
-            let written = write_label("write", &values.show(value).to_string());
+            let written = write_label("write", &Encoded::Value(value), &values);
             assert_eq!(read_label(&written, &mut values), Ok(("write", value)), "{written}");
         }
-        assert_eq!(write_label("write", "[\"a, \\\", b\"]"), "write([\"a, \\\", b\"])");
+        let alone = Encoded::List(vec![Encoded::Text("a, \", b".into())]);
+        assert_eq!(write_label("write", &alone, &values), "write([\"a, \\\", b\"])");
+        let two = Encoded::List(vec![Encoded::Int(1), alone]);
+        assert_eq!(write_label("write", &two, &values), "write(1, [\"a, \\\", b\"])");
     }
 
     #[test]

@@ -55,6 +55,11 @@ pub trait Format: Sync {
         false
     }
 
+    /// Whether a file can say in which state the object is at first.
+    fn has_initial_state(&self) -> bool {
+        false
+    }
+
     /// Whether rows can be [left out](Circumstances::rows) while it is read.
     fn is_filtered(&self) -> bool {
         false

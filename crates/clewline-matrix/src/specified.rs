@@ -54,7 +54,7 @@ where
             read_call: S::read_call,
             write_call: |specification, values, call| {
                 let (method, argument) = specification.write_call(call);
-                write_label(method, &argument.show(values))
+                write_label(method, &argument, values)
             },
             write_return: |specification, values, call, ret| {
                 specification.write_return(call, ret).show(values)
@@ -105,7 +105,7 @@ where
         }
         let Some(text_format) = &self.text_format else {
             let labels = self.calls.iter().map(|it| it.0.as_str());
-            return Err(CodecError(NotFound::new("operation", label, labels).to_string()));
+            return Err(NotFound::new("operation", label, labels).into());
         };
         let (method, argument) = read_label(label, values)?;
         // Results are made without a table, and equal arguments must be equal to them.

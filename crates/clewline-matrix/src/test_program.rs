@@ -355,7 +355,7 @@ impl Methods {
         let found = self.calls.iter().find(|it| bare(&it.0) == bare(label));
         found
             .map(|it| Arc::clone(&it.1))
-            .ok_or_else(|| CodecError(NotFound::new("operation", label, self.labels()).to_string()))
+            .ok_or_else(|| NotFound::new("operation", label, self.labels()).into())
     }
 
     fn program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {

@@ -13,8 +13,8 @@ use std::{
 };
 
 use clewline_core::{
-    CallSampler, Codec, CodecError, Datum, Elements, Encoded, Footprint, Specification, Value, Values,
-    static_name,
+    CallSampler, Codec, CodecError, Datum, Elements, Encoded, Footprint, NotFound, Specification, Value,
+    Values, static_name,
 };
 
 use crate::{
@@ -384,8 +384,7 @@ impl Codec for Script {
             return Ok(Call { method: static_name(method), arg });
         };
         let Some(declared) = operations.iter().find(|it| it.name == method) else {
-            let known: Vec<String> = operations.iter().map(|it| format!("`{}`", it.name)).collect();
-            return Err(CodecError::method(method, &known.join(", ")));
+            return Err(NotFound::new("operation", method, operations.iter().map(|it| it.name)).into());
         };
         let fits = match (declared.parameters.len(), values.get(arg)) {
             (0, Datum::Absent | Datum::Nil) => true,

@@ -67,7 +67,7 @@ pub fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), MixError> {
     if let Some(entry) = entry(spec).filter(|it| !it.operations.is_empty())
         && let Some((unknown, _)) = mix.iter().find(|(name, _)| entry.methods().all(|it| it != name))
     {
-        return Err(MixError::Unknown { specification: entry.name, found: unknown.clone() });
+        return Err(MixError::unknown(entry, unknown));
     }
     if !mix.is_empty() && mix.iter().all(|it| it.1 == 0) { Err(MixError::Nothing) } else { Ok(()) }
 }
@@ -82,7 +82,7 @@ pub fn resolve_failures(spec: &str, may_fail: &MayFail) -> Result<MayFail, MixEr
     let Some(entry) = entry(spec).filter(|it| !it.operations.is_empty()) else { return Ok(may_fail.clone()) };
     let named = |name: &str| entry.operations.iter().find(|it| it.name == name || it.aliases.contains(&name));
     if let Some(unknown) = may_fail.methods().find(|it| named(it).is_none()) {
-        return Err(MixError::Unknown { specification: entry.name, found: unknown.to_owned() });
+        return Err(MixError::unknown(entry, unknown));
     }
     Ok(may_fail.clone().rename(|it| named(it).map(|it| it.name.to_owned())))
 }
@@ -105,20 +105,24 @@ pub enum MixError {
     Unknown {
         /// The specification's name.
         specification: &'static str,
-        /// The method that was named.
-        found: String,
+        /// The name that no method has.
+        error: Box<NotFound>,
     },
     /// All weights are 0.
     Nothing,
 }
 
+impl MixError {
+    fn unknown(entry: &'static Entry, found: &str) -> MixError {
+        let error = NotFound::new("operation", found, entry.methods());
+        MixError::Unknown { specification: entry.name, error: Box::new(error) }
+    }
+}
+
 impl fmt::Display for MixError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MixError::Unknown { specification, found } => {
-                let known: Vec<&str> = entry(specification).into_iter().flat_map(Entry::methods).collect();
-                write!(f, "a {specification} has the operations {}; found `{found}`", known.join(", "))
-            }
+            MixError::Unknown { specification, error } => write!(f, "{specification}: {error}"),
             MixError::Nothing => write!(f, "expected at least one weight above 0"),
         }
     }

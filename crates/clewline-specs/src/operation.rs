@@ -5,7 +5,7 @@
 //! random histories. [`codec!`](crate::codec) generates the rest of a
 //! [`Codec`](clewline_core::Codec), for objects whose results are plain values.
 
-use clewline_core::{CodecError, Datum, Encoded, Value, Values};
+use clewline_core::{CodecError, Datum, Encoded, NotFound, Value, Values};
 
 use crate::parameter::Capacity;
 
@@ -60,8 +60,7 @@ impl Operation {
     /// The error that no operation of `operations` is called `found`.
     #[must_use]
     pub fn unknown(operations: &[Operation], found: &str) -> CodecError {
-        let known: Vec<String> = operations.iter().map(|it| format!("`{}`", it.name)).collect();
-        CodecError::method(found, &known.join(", "))
+        NotFound::new("operation", found, operations.iter().map(|it| it.name)).into()
     }
 }
 

@@ -7,7 +7,7 @@ use super::*;
 use crate::{
     Actor, ActorId, ActorSystem, AnyActor, Clients, Context, Execution, GlobalState, Harness, Input,
     Property, Rules, Scenario, Snapshots, TraceLimits, TraceResult,
-    samples::{Call, Register, hasty, judge},
+    samples::{Call, OneRequest, Register, hasty, judge},
     trace,
 };
 
@@ -180,31 +180,11 @@ impl Actor for Counter {
     }
 }
 
-struct Counting;
-
-impl Harness for Counting {
-    type Message = ();
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register
-    }
-
-    fn actors(&self) -> Vec<Box<dyn AnyActor<()>>> {
-        vec![Box::new(Counter(0))]
-    }
-
-    fn request(&self, _call: &Call, _n: u32) {}
-
-    fn response(&self, (): &()) -> Option<u8> {
-        None
-    }
-}
-
 #[test]
 fn a_long_path_is_given_up_at_the_deadline() {
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
-    let system = ActorSystem::new(Counting, scenario, Rules::default()).unwrap();
+    let harness = OneRequest { actors: || vec![Box::new(Counter(0))], request: (), done: None };
+    let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
     let mut is_it = |_: &mut Engine, _: &World, is_end: bool| is_end;
     let mut path =
         |deadline| trace(&mut system.engine(), TraceLimits { deadline, ..up_to(100_000) }, &mut is_it);

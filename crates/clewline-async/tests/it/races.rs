@@ -92,60 +92,40 @@ fn what_precedes_the_end_of_a_channel_is_known_where_the_end_is_seen() {
     let make = || (Semaphore::new(1), Cell::default());
     check(2, make, semaphore, false);
     check(2, make, move |it, task| semaphore(it, 2 * task), false);
-    type Ends<S, R> = (S, RefCell<Option<R>>, Cell);
-    let make = || {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        (sender, RefCell::new(Some(receiver)), Cell::default())
-    };
-    let sent = |it: &Ends<mpsc::UnboundedSender<i32>, mpsc::Receiver<i32>>, task: usize| match task {
-        0 => {
-            it.2.write();
-            let receiver = it.1.take();
-            drop(receiver);
-        }
-        _ => {
-            if it.0.send(1).is_err() {
-                it.2.write();
-            }
-        }
-    };
-    check(2, make, sent, false);
-    let make = || {
-        let (sender, receiver) = watch::channel(0);
-        (sender, RefCell::new(Some(receiver)), Cell::default())
-    };
-    let watched = |it: &Ends<watch::Sender<i32>, watch::Receiver<i32>>, task: usize| match task {
-        0 => {
-            it.2.write();
-            let receiver = it.1.take();
-            drop(receiver);
-        }
-        _ => {
-            if it.0.send(1).is_err() {
-                it.2.write();
-            }
-        }
-    };
-    check(2, make, watched, false);
-    let make = || {
+    check_receiver_dropped(mpsc::unbounded_channel, |it: &mpsc::UnboundedSender<i32>| it.send(1).is_ok());
+    check_receiver_dropped(|| watch::channel(0), |it: &watch::Sender<i32>| it.send(1).is_ok());
+    let once = || {
         let (sender, receiver) = oneshot::channel();
-        (RefCell::new(Some(sender)), RefCell::new(Some(receiver)), Cell::default())
+        (RefCell::new(Some(sender)), receiver)
     };
-    type Once = Ends<RefCell<Option<oneshot::Sender<i32>>>, oneshot::Receiver<i32>>;
-    let once = |it: &Once, task: usize| match task {
+    check_receiver_dropped(once, |it: &RefCell<Option<oneshot::Sender<i32>>>| {
+        it.take().unwrap().send(1).is_ok()
+    });
+}
+
+/// The first task writes and drops the receiver, the second writes if it cannot send.
+#[track_caller]
+fn check_receiver_dropped<S: 'static, R: 'static>(
+    channel: impl Fn() -> (S, R) + Clone + 'static,
+    sends: impl Fn(&S) -> bool + Clone + 'static,
+) {
+    let make = move || {
+        let (sender, receiver) = channel();
+        (sender, RefCell::new(Some(receiver)), Cell::default())
+    };
+    let body = move |it: &(S, RefCell<Option<R>>, Cell), task: usize| match task {
         0 => {
             it.2.write();
             let receiver = it.1.take();
             drop(receiver);
         }
         _ => {
-            let sender = it.0.take().unwrap();
-            if sender.send(1).is_err() {
+            if !sends(&it.0) {
                 it.2.write();
             }
         }
     };
-    check(2, make, once, false);
+    check(2, make, body, false);
 }
 
 /// The last owner of a value that was replaced drops it, after the others have looked at it.

@@ -111,8 +111,10 @@ pub(super) fn format_names() -> String {
 
 /// Writes `recording` to `path`, or to standard output.
 pub(super) fn write(recording: &Recording, format: &dyn Format, path: &Path) -> Result<(), Failure> {
-    if recording.initial.is_some() && format.name() != "jsonl" {
-        let error = WriteError::CannotHold("only JSON lines can hold an initial state".to_owned());
+    if recording.initial.is_some() && !format.has_initial_state() {
+        let able = formats::FORMATS.iter().filter(|it| it.has_initial_state()).map(|it| it.name());
+        let able = able.collect::<Vec<_>>().join(", ");
+        let error = WriteError::CannotHold(format!("only {able} can hold an initial state"));
         return Err(Failure::Message(cannot(format, &error)));
     }
     if path.as_os_str() == DASH {

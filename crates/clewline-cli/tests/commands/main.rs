@@ -2,9 +2,9 @@
 //! clone.
 //!
 //! README's first two, which start with `cargo run`, are always run; all others with
-//! `CLEWLINE_AT_LENGTH` set, as `./test all` does. [`page`] says what is taken from a page. Files
-//! that a reader would have (`history.jsonl`, `queue_test.c`) are in `files`, or are made by
-//! `files/prepare.sh`.
+//! `CLEWLINE_AT_LENGTH` set, as `./test all` does. Then `CLEWLINE_PAGES=how-to/shards` selects
+//! pages by a part of their names. [`page`] says what is taken from a page. Files that a reader
+//! would have (`history.jsonl`, `queue_test.c`) are in `files`, or are made by `files/prepare.sh`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -17,7 +17,7 @@ use std::{
     time::Instant,
 };
 
-use page::{Command, Page};
+use page::{Command, Page, Setting};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -60,6 +60,8 @@ fn commands_do_what_their_pages_say() {
     let is_first = |it: &Command| it.text.starts_with("cargo run -- ");
     if is_at_length {
         clone.prepare(&pages);
+        let selected = std::env::var("CLEWLINE_PAGES").unwrap_or_default();
+        pages.retain(|it| it.0.contains(&selected));
     } else {
         pages.truncate(1);
         pages[0].1.commands.retain(is_first);
@@ -70,7 +72,8 @@ fn commands_do_what_their_pages_say() {
         for (at, command) in page.commands.iter().enumerate() {
             let is_next_block = at == 0 || page.commands[at - 1].block != command.block;
             if is_at_length && is_next_block {
-                clone.run_script("files/prepare.sh");
+                clone.run_script("prepare.sh");
+                command.setting.first.iter().for_each(|it| clone.run_script(it));
             }
             complaints.extend(clone.check(command).err());
         }
@@ -92,26 +95,46 @@ struct FreshClone {
 }
 
 impl FreshClone {
-    /// Clones what is committed. What is built there stays for the next time.
+    /// Clones what is committed. A clone that is there is brought to that state, so that nothing is
+    /// built again that has not changed. What is built stays for the next time.
     fn new() -> FreshClone {
         let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let (folder, built) = (scratch.join("fresh-clone"), scratch.join("fresh-clone-target"));
-        if folder.exists() {
-            fs::remove_dir_all(&folder).unwrap();
+        let (around, built) = (scratch.join("fresh-clone"), scratch.join("fresh-clone-target"));
+        // Pages have it beside the crate of the reader.
+        let folder = around.join("clewline");
+        let git = |folder: &Path, arguments: &[&str]| {
+            let status = std::process::Command::new("git").arg("-C").arg(folder).args(arguments).status();
+            status.is_ok_and(|it| it.success())
+        };
+        let (from, to) = (root(), folder.to_string_lossy().into_owned());
+        let from = from.to_string_lossy();
+        let is_there = folder.join(".git").exists()
+            && git(&folder, &["fetch", "--quiet", &from, "HEAD"])
+            && git(&folder, &["reset", "--quiet", "--hard", "FETCH_HEAD"])
+            && git(&folder, &["clean", "--quiet", "-dffx"]);
+        for beside in ["home", "pages", "board"] {
+            let _was_not_there = fs::remove_dir_all(around.join(beside));
         }
-        fs::create_dir_all(&built).unwrap();
-        let git =
-            std::process::Command::new("git").args(["clone", "--quiet"]).arg(root()).arg(&folder).status();
-        assert!(git.is_ok_and(|it| it.success()), "this is a clone of the repository, and git is installed");
+        if !is_there {
+            let _was_not_there = fs::remove_dir_all(&around);
+            let is_cloned = git(scratch, &["clone", "--quiet", &from, &to]);
+            assert!(is_cloned, "this is a clone of the repository, and git is installed");
+        }
+        fs::create_dir_all(around.join("home")).unwrap();
+        for of in ["", "capi"] {
+            fs::create_dir_all(built.join(of)).unwrap();
+        }
         #[cfg(unix)]
-        std::os::unix::fs::symlink(built, folder.join("target")).unwrap();
+        for (of, target) in [("", "target"), ("capi", "capi/target")] {
+            std::os::unix::fs::symlink(built.join(of), folder.join(target)).unwrap();
+        }
         FreshClone { folder }
     }
 
     /// Builds what the pages take for granted, and writes the files that they show.
     fn prepare(&self, pages: &[(String, Page)]) {
         let built =
-            self.run("cargo build --release --locked && cargo build --release --locked -p clewline-tsan");
+            self.run("cargo build --release --locked && cargo build --release --locked -p clewline-tsan", "");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         for (name, text) in pages.iter().flat_map(|it| &it.1.files) {
             fs::write(self.folder.join(name), text).unwrap();
@@ -119,19 +142,28 @@ impl FreshClone {
     }
 
     fn run_script(&self, script: &str) {
-        let script = Path::new("crates/clewline-cli/tests/commands").join(script);
-        let done = self.run(&format!("bash {}", script.display()));
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let done = self.run(&format!("bash crates/clewline-cli/tests/commands/files/{script}"), "");
+        assert!(done.status.success(), "{script}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// Types `command` in a shell in the folder of the clone, where `clewline` is its release
-    /// build.
-    fn run(&self, command: &str) -> Output {
+    /// Types `command` in a shell in a folder of the clone, where `clewline` is its release build.
+    fn run(&self, command: &str, folder: &str) -> Output {
         let path = std::env::var("PATH").unwrap_or_default();
+        let home = std::env::var("HOME").unwrap_or_default();
+        let of_home =
+            |name: &str, folder: &str| std::env::var(name).unwrap_or_else(|_| format!("{home}/{folder}"));
+        let installed = self.folder.join("target/installed");
         std::process::Command::new("timeout")
             .args([SECONDS_MAX, "bash", "-c", command])
-            .current_dir(&self.folder)
+            .current_dir(self.folder.join(folder))
             .env("PATH", format!("{}:{path}", self.folder.join("target/release").display()))
+            // What a page installs, or writes to the home folder, stays here.
+            .env("CARGO_HOME", of_home("CARGO_HOME", ".cargo"))
+            .env("RUSTUP_HOME", of_home("RUSTUP_HOME", ".rustup"))
+            .env("HOME", self.folder.join("../home"))
+            .env("CARGO_INSTALL_ROOT", installed)
+            // The number of a shard, in Kubernetes and in continuous integration.
+            .envs([("JOB_COMPLETION_INDEX", "0"), ("SHARD", "0")])
             .env_remove("CARGO_TARGET_DIR")
             .env_remove("CLEWLINE_AT_LENGTH")
             // Where the tests' own libraries are.
@@ -146,7 +178,7 @@ impl FreshClone {
         let words: Vec<&str> = text.split_whitespace().take_while(|it| !matches!(*it, "|" | "--")).collect();
         // `clewline = { version = … }` is of a manifest.
         let Some(name) = words.get(1).filter(|it| it.starts_with(char::is_alphabetic)) else { return Ok(()) };
-        let output = self.run(&format!("clewline help {name}"));
+        let output = self.run(&format!("clewline help {name}"), "");
         if !output.status.success() {
             return Err(format!("{place}: {text}\nthere is no command `{name}`"));
         }
@@ -169,18 +201,21 @@ impl FreshClone {
                 return Ok(());
             }
         };
-        if needs_compiler(text) && !self.run("command -v cc").status.success() {
-            println!("notice: skipped, since there is no C compiler: {place}: {text}");
+        let Setting { needs, folder, .. } = &command.setting;
+        let compiler = needs_compiler(text).then(|| "cc".to_owned());
+        let is_missing = |it: &&String| !self.run(&format!("command -v {it}"), "").status.success();
+        if let Some(missing) = needs.iter().chain(&compiler).find(is_missing) {
+            println!("notice: skipped, since there is no {missing}: {place}: {text}");
             return Ok(());
         }
         let start = Instant::now();
-        let mut output = self.run(text);
+        let mut output = self.run(text, folder);
         // With real threads the bug need not occur.
         for _ in 1..ATTEMPTS {
             if expected != 1 || !text.contains(" stress ") || output.status.code() != Some(0) {
                 break;
             }
-            output = self.run(text);
+            output = self.run(text, folder);
         }
         println!("{:6.1} s   {place}: {text}", start.elapsed().as_secs_f64());
         let (printed, errors) =
@@ -191,10 +226,12 @@ impl FreshClone {
                 "{place}: {text}\nexpected exit code {expected}, found {status}:\n{printed}{errors}"
             ));
         }
-        shown
-            .as_deref()
-            .map_or(Ok(()), |it| compare(it, &printed))
-            .map_err(|it| format!("{place}: {text}\n{it}"))
+        let Some(shown) = shown else { return Ok(()) };
+        let compared = match command.is_excerpt {
+            true => compare(&format!("…\n{shown}"), &format!("{printed}{errors}")),
+            false => compare(shown, &printed),
+        };
+        compared.map_err(|it| format!("{place}: {text}\n{it}"))
     }
 }
 
@@ -208,26 +245,41 @@ fn needs_compiler(text: &str) -> bool {
 /// How long something took is not compared. `…` on a line of its own stands for any number of
 /// lines, and a page may end before the output does.
 fn compare(shown: &str, printed: &str) -> Result<(), String> {
-    let counts = |it: &&str| !it.starts_with("took:");
-    let mut printed = printed.lines().map(str::trim_end).filter(counts);
+    let counts = |it: &String| !it.trim_start().starts_with("took:");
+    let lines = |it: &str| it.lines().map(without_durations).filter(counts).collect::<Vec<String>>();
+    let mut printed = lines(printed).into_iter();
     let mut is_anywhere = false;
-    for line in shown.lines().map(str::trim_end).filter(counts) {
+    for line in lines(shown) {
         if line.trim() == "…" {
             is_anywhere = true;
             continue;
         }
         let found = if is_anywhere { printed.find(|it| *it == line) } else { printed.next() };
-        if found != Some(line) {
-            return Err(format!("expected: {line}\nfound:    {}", found.unwrap_or("the end")));
+        if found.as_ref() != Some(&line) {
+            return Err(format!("expected: {line}\nfound:    {}", found.as_deref().unwrap_or("the end")));
         }
         is_anywhere = false;
     }
     Ok(())
 }
 
+/// A line, in which `2 ms` is `… ms`.
+fn without_durations(line: &str) -> String {
+    let mut words: Vec<&str> = line.trim_end().split(' ').collect();
+    for at in 1..words.len() {
+        let is_unit = ["µs", "ms", "s"].contains(&words[at].trim_end_matches([':', ',', '.', ';']));
+        if is_unit && words[at - 1].starts_with(|it: char| it.is_ascii_digit()) {
+            words[at - 1] = "…";
+        }
+    }
+    words.join(" ")
+}
+
 #[test]
 fn outputs_differ_in_nothing_but_times() {
     assert_eq!(compare("a\ntook: 3 ms\n…\nc", "a\ntook: 4 ms\nb\nb\nc\nd"), Ok(()));
+    assert_eq!(compare("in 3 ms: 2 s", "in 10 ms: 7 s"), Ok(()));
     assert!(compare("a\nb", "a\nc").is_err());
+    assert!(compare("2 operations", "3 operations").is_err());
     assert!(compare("a\n…\nd", "a\nb\nc").is_err());
 }

@@ -2,11 +2,23 @@
 //!
 //! A block of `sh` holds commands, one a line unless a line ends with a backslash. In a block of
 //! `text` a line that begins with `$ ` is a command, and what follows it is its output. A comment
-//! right before a block says what its commands do, unless all exit with 0:
+//! right before a block says what its commands do, unless all exit with 0. It has one or more of
+//! these parts, with `; ` between them:
 //!
-//! * `<!-- exits: 0 1 - -->`: the exit code of each; `-` is for one that is not run, and then
-//!   `; not run: REASON` follows.
-//! * `<!-- not run: REASON -->`: none of them is run.
+//! * `exits: 0 1 -`: the exit code of each; `-` is for one that is not run, and then `not run:
+//!   REASON` follows.
+//! * `not run: REASON`: none of them is run. This is the last part.
+//! * `needs: cmake ninja`: they are not run where one of these programs is not installed.
+//! * `in: FOLDER`: they are typed in that folder of the clone.
+//! * `first: SCRIPT`: that script of `files` is run before.
+//! * `one shell`: the block is one script.
+//!
+//! A block of `text` is the output of the one command of the block before it, if it begins with a
+//! verdict. Otherwise a comment says what it is:
+//!
+//! * `printed by: COMMAND`: a part of what the command prints (after `exits: 1; ` unless it is 0).
+//! * `compared by: FILE`: a test in that file reads the page.
+//! * `unchecked: REASON`.
 //!
 //! What a sentence mentions (`` `clewline check --html FILE` ``) need not be complete, so it is not
 //! run.
@@ -24,6 +36,30 @@ pub(crate) struct Command {
     pub(crate) exit: Result<i32, String>,
     /// The output that the page shows.
     pub(crate) shown: Option<String>,
+    /// What is shown may begin anywhere in what is printed.
+    pub(crate) is_excerpt: bool,
+    /// Where and after what it is run.
+    pub(crate) setting: Setting,
+}
+
+/// Where commands are run, and what is needed for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// The programs that must be installed.
+    pub(crate) needs: Vec<String>,
+    /// The folder, from that of the clone.
+    pub(crate) folder: String,
+    /// A script that is run before.
+    pub(crate) first: Option<String>,
+}
+
+/// What a comment says about the commands of a block.
+#[derive(Debug, Default)]
+struct Said<'p> {
+    codes: Option<Vec<&'p str>>,
+    reason: Option<&'p str>,
+    is_one: bool,
+    setting: Setting,
 }
 
 /// The relevant parts of a page.
@@ -45,6 +81,7 @@ struct Block<'p> {
     language: &'p str,
     body: Vec<&'p str>,
     comment: Option<&'p str>,
+    is_generated: bool,
 }
 
 impl Page {
@@ -59,29 +96,36 @@ impl Page {
 
     fn take(&mut self, name: &str, number: usize, block: &Block<'_>) {
         let place = format!("{name}:{}", block.line);
+        let said = match Said::read(block.comment.unwrap_or_default()) {
+            Ok(said) => said,
+            Err(wrong) => return self.complaints.push(format!("{place}: {wrong}")),
+        };
         let mut typed = match block.language {
+            "sh" if said.is_one => {
+                vec![command(block.line + 1, format!("set -e\n{}", block.body.join("\n")))]
+            }
             "sh" => lines(block),
             "c" => {
                 let file = block.body.first().and_then(|it| it.strip_prefix("/* ")?.strip_suffix(" */"));
                 self.files.extend(file.map(|it| (it.to_owned(), block.body.join("\n") + "\n")));
                 Vec::new()
             }
-            "text" | "" => {
-                self.output_of_the_last(number, block);
-                session(block)
-            }
-            _ => Vec::new(),
+            "text" | "" => match self.outputs(name, number, block) {
+                Ok(typed) => typed,
+                Err(wrong) => return self.complaints.push(format!("{place}: {wrong}")),
+            },
+            _ => return,
         };
         let is_command =
             |it: &&str| ["clewline ", "cargo ", "./test", "git "].iter().any(|go| it.starts_with(go));
         if block.language.is_empty() && block.body.iter().any(is_command) {
             self.complaints.push(format!("{place}: commands stand in a block of sh"));
         }
-        match exits(block.comment, typed.len()) {
+        match said.exits(typed.len()) {
             Ok(exits) => {
                 for (it, exit) in typed.iter_mut().zip(exits) {
                     it.exit = exit.unwrap_or_else(|| Ok(it.shown.as_deref().map_or(0, verdict)));
-                    it.block = number;
+                    (it.block, it.setting) = (number, said.setting.clone());
                     it.place = format!("{name}:{}", it.place);
                 }
             }
@@ -90,18 +134,88 @@ impl Page {
         self.commands.append(&mut typed);
     }
 
-    /// If `block` is what the one command of the block before it prints, keeps that.
-    fn output_of_the_last(&mut self, number: usize, block: &Block<'_>) {
+    /// The commands of a block of text with their outputs. If it is what the one command of the
+    /// block before it prints, that is kept there.
+    fn outputs(&mut self, name: &str, number: usize, block: &Block<'_>) -> Result<Vec<Command>, String> {
+        let shown = block.body.join("\n");
+        let comment = block.comment.unwrap_or_default();
+        if let Some((_, text)) = comment.split_once("printed by: ") {
+            let printed = command(block.line, text.to_owned());
+            return Ok(vec![Command { shown: Some(shown), is_excerpt: true, ..printed }]);
+        }
+        if let Some(file) = comment.strip_prefix("compared by: ") {
+            let source = std::fs::read_to_string(crate::root().join(file)).unwrap_or_default();
+            return match source.contains(&format!("{name}\"")) {
+                true => Ok(Vec::new()),
+                false => Err(format!("{file} does not read this page")),
+            };
+        }
+        let typed = session(block);
+        if !typed.is_empty() || comment.starts_with("unchecked: ") || block.is_generated {
+            return Ok(typed);
+        }
         let is_verdict =
             block.body.first().is_some_and(|it| it.starts_with("violated: ") || it.starts_with("holds"));
         let mut last = self.commands.iter_mut().rev().take_while(|it| it.block + 1 == number);
-        if let (true, Some(command), None) = (is_verdict, last.next(), last.next()) {
-            let shown = block.body.join("\n");
-            if let Ok(exit) = &mut command.exit {
-                *exit = verdict(&shown);
-            }
-            command.shown = Some(shown);
+        let (true, Some(command), None) = (is_verdict, last.next(), last.next()) else {
+            return Err("say what this text is: `printed by: COMMAND`, `unchecked: REASON`".to_owned());
+        };
+        if let Ok(exit) = &mut command.exit {
+            *exit = verdict(&shown);
         }
+        command.shown = Some(shown);
+        Ok(typed)
+    }
+}
+
+impl<'p> Said<'p> {
+    fn read(comment: &'p str) -> Result<Said<'p>, String> {
+        let mut said = Said::default();
+        let mut rest = comment;
+        while !rest.is_empty() {
+            if let Some(reason) = rest.strip_prefix("not run") {
+                said.reason = Some(reason.trim_start_matches(':').trim());
+                break;
+            }
+            if ["printed by: ", "compared by: ", "unchecked: "].iter().any(|it| rest.starts_with(it)) {
+                break;
+            }
+            let (part, others) = rest.split_once("; ").unwrap_or((rest, ""));
+            let (key, value) = part.split_once(": ").unwrap_or((part, ""));
+            match key {
+                "exits" => said.codes = Some(value.split_whitespace().collect()),
+                "needs" => said.setting.needs = value.split_whitespace().map(str::to_owned).collect(),
+                "in" => value.clone_into(&mut said.setting.folder),
+                "first" => said.setting.first = Some(value.to_owned()),
+                "one shell" => said.is_one = true,
+                _ => return Err(format!("`{part}` is no part of such a comment")),
+            }
+            rest = others;
+        }
+        Ok(said)
+    }
+
+    /// What each of `count` commands exits with: `None` where the comment says nothing.
+    fn exits(&self, count: usize) -> Result<Vec<Option<Result<i32, String>>>, String> {
+        if count == 0 {
+            let is_about_commands = self.codes.is_some() || self.reason.is_some();
+            let wrong = "there is no command that the comment could be about";
+            return if is_about_commands { Err(wrong.to_owned()) } else { Ok(Vec::new()) };
+        }
+        let is_skipped = self.codes.as_ref().map_or(self.reason.is_some(), |it| it.contains(&"-"));
+        if is_skipped != self.reason.is_some_and(|it| !it.is_empty()) {
+            return Err("a reason goes with what is not run, and only with that".to_owned());
+        }
+        let reason = || Err(self.reason.unwrap_or_default().to_owned());
+        let Some(codes) = &self.codes else { return Ok(vec![is_skipped.then(reason); count]) };
+        if codes.len() != count {
+            return Err(format!("{count} commands have {} exit codes", codes.len()));
+        }
+        let exit = |code: &&str| match *code {
+            "-" => Ok(Some(reason())),
+            code => code.parse().map(|it| Some(Ok(it))).map_err(|_| format!("`{code}` is no exit code")),
+        };
+        codes.iter().map(exit).collect()
     }
 }
 
@@ -114,17 +228,22 @@ fn verdict(shown: &str) -> i32 {
 fn blocks<'p>(name: &str, text: &'p str, complaints: &mut Vec<String>) -> Vec<Block<'p>> {
     let mut blocks: Vec<Block<'p>> = Vec::new();
     let mut comment = None;
+    let mut is_generated = false;
     let mut lines = text.lines().enumerate();
     while let Some((at, line)) = lines.next() {
         if let Some(language) = line.strip_prefix("```") {
             let body = lines.by_ref().map(|it| it.1).take_while(|it| *it != "```").collect();
-            blocks.push(Block { line: at + 1, language, body, comment: comment.take() });
+            blocks.push(Block { line: at + 1, language, body, comment: comment.take(), is_generated });
         } else if !line.is_empty() {
             if comment.is_some() {
                 complaints.push(format!("{name}:{}: a block comes right after such a comment", at + 1));
             }
             let said = line.strip_prefix("<!-- ").and_then(|it| it.strip_suffix(" -->"));
-            comment = said.filter(|it| it.starts_with("exits:") || it.starts_with("not run"));
+            is_generated = match said {
+                Some(said) => said.starts_with("generated") || is_generated && said != "end",
+                None => is_generated,
+            };
+            comment = said.filter(|it| !it.starts_with("generated") && *it != "end");
         }
     }
     blocks
@@ -143,7 +262,8 @@ fn mentioned(name: &str, text: &str) -> Vec<(String, String)> {
 }
 
 fn command(line: usize, text: String) -> Command {
-    Command { place: line.to_string(), block: 0, text, exit: Ok(0), shown: None }
+    let (place, setting) = (line.to_string(), Setting::default());
+    Command { place, block: 0, text, exit: Ok(0), shown: None, is_excerpt: false, setting }
 }
 
 /// The commands of a block of `sh`.
@@ -174,35 +294,6 @@ fn session(block: &Block<'_>) -> Vec<Command> {
     typed
 }
 
-/// What each of `count` commands exits with: `None` where the comment says nothing.
-fn exits(comment: Option<&str>, count: usize) -> Result<Vec<Option<Result<i32, String>>>, String> {
-    let Some(comment) = comment else { return Ok(vec![None; count]) };
-    let (codes, reason) = match comment.split_once("not run") {
-        Some((codes, reason)) => (codes, reason.trim_start_matches(':').trim()),
-        None => (comment, ""),
-    };
-    let codes: Vec<&str> =
-        codes.trim_start_matches("exits:").trim_end_matches([' ', ';']).split_whitespace().collect();
-    if count == 0 {
-        return Err("there is no command that the comment could be about".to_owned());
-    }
-    let is_skipped = codes.is_empty() || codes.contains(&"-");
-    if is_skipped == reason.is_empty() {
-        return Err(format!("a reason goes with what is not run, and only with that: `{comment}`"));
-    }
-    if codes.is_empty() {
-        return Ok(vec![Some(Err(reason.to_owned())); count]);
-    }
-    if codes.len() != count {
-        return Err(format!("{count} commands have {} exit codes", codes.len()));
-    }
-    let exit = |code: &&str| match *code {
-        "-" => Ok(Some(Err(reason.to_owned()))),
-        code => code.parse().map(|it| Some(Ok(it))).map_err(|_| format!("`{code}` is no exit code")),
-    };
-    codes.iter().map(exit).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,14 +306,42 @@ mod tests {
     fn commands_have_places_exits_and_output() {
         let page = "<!-- exits: 1 -; not run: slow -->\n```sh\na \\\n  b\n# no\nc\n```\n\n\
                     ```sh\nd\n```\nsays\n```text\nviolated: x\n```\n```text\n$ e\nholds\nf\n```\n";
-        let seen: Vec<String> = Page::read("p", page).commands.iter().map(|it| format!("{it:?}")).collect();
+        let commands = Page::read("p", page).commands;
+        let seen: Vec<_> = commands
+            .iter()
+            .map(|it| (&*it.place, &*it.text, it.block, it.exit.clone(), it.shown.as_deref()))
+            .collect();
         let expected = [
-            r#"Command { place: "p:3", block: 0, text: "a \\\n  b", exit: Ok(1), shown: None }"#,
-            r#"Command { place: "p:6", block: 0, text: "c", exit: Err("slow"), shown: None }"#,
-            r#"Command { place: "p:10", block: 1, text: "d", exit: Ok(1), shown: Some("violated: x") }"#,
-            r#"Command { place: "p:17", block: 3, text: "e", exit: Ok(0), shown: Some("holds\nf") }"#,
+            ("p:3", "a \\\n  b", 0, Ok(1), None),
+            ("p:6", "c", 0, Err("slow".to_owned()), None),
+            ("p:10", "d", 1, Ok(1), Some("violated: x")),
+            ("p:17", "e", 3, Ok(0), Some("holds\nf")),
         ];
         assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn comments_say_where_commands_are_run() {
+        let page = "<!-- exits: 3; first: a.sh 1; in: ../b; needs: c d; one shell -->\n```sh\nx=1\ny\n```\n";
+        let [command] = &Page::read("p", page).commands[..] else { panic!("one command") };
+        assert_eq!((&*command.text, &command.exit), ("set -e\nx=1\ny", &Ok(3)));
+        let needs = vec!["c".to_owned(), "d".to_owned()];
+        let setting = Setting { needs, folder: "../b".to_owned(), first: Some("a.sh 1".to_owned()) };
+        assert_eq!(command.setting, setting);
+    }
+
+    #[test]
+    fn texts_say_what_prints_them() {
+        let text = |comment: &str| Page::read("p", &format!("{comment}\n```text\nseen\n```\n"));
+        let [command] = &text("<!-- exits: 1; printed by: a; b -->").commands[..] else { panic!("one") };
+        assert_eq!((&*command.text, &command.exit, command.is_excerpt), ("a; b", &Ok(1), true));
+        assert_eq!(command.shown.as_deref(), Some("seen"));
+        for right in ["<!-- unchecked: a drawing -->", "<!-- generated: x -->"] {
+            assert!(text(right).complaints.is_empty(), "{right}");
+        }
+        for wrong in ["", "<!-- compared by: crates/clewline-cli/tests/it/main.rs -->"] {
+            assert_eq!(text(wrong).complaints.len(), 1, "{wrong}");
+        }
     }
 
     #[test]
@@ -235,8 +354,9 @@ mod tests {
     fn invalid_comments_are_rejected() {
         let block = "```sh\na\n```\n";
         assert!(complaints(&format!("<!-- not run: slow -->\n{block}")).is_empty());
-        for wrong in ["not run:", "not run", "exits: -", "exits: 0; not run: slow", "exits: 0 0", "exits: x"]
-        {
+        let wrong =
+            ["not run:", "not run", "exits: -", "exits: 0; not run: slow", "exits: 0 0", "exits: x", "y"];
+        for wrong in wrong {
             assert_eq!(complaints(&format!("<!-- {wrong} -->\n{block}")).len(), 1, "{wrong}");
         }
         assert_eq!(complaints(&format!("<!-- exits: 0 -->\nWords.\n{block}")).len(), 1);

@@ -260,7 +260,7 @@ fn operations_and_values_of_another_specification_are_named() {
         "operation",
         "queue",
         &ENQ.replace("enq", "push"),
-        "expected one of the operations `enq`, `deq`, `peek`; found `push`",
+        "no operation is called `push` (there are enq, deq, peek)",
     );
     check("argument", "queue", &ENQ.replace(", \"arg\": 1", ""), "`enq`: expected a value, found nothing");
     check(

@@ -421,7 +421,7 @@ fn invalid_arguments_say_what_was_expected() {
         (&["treiber-stack", "--matrix", "push(1"], "--matrix: `push(1` has a bracket"),
         (&["treiber-stack", "--matrix", "fly | pop"], "fly"),
         (&["treiber-stack", "--matrix", " | "], "--matrix: a matrix needs at least one call"),
-        (&["lazy", "--spec", "queue", "--seed", "1"], "expected one of the operations `enq`"),
+        (&["lazy", "--spec", "queue", "--seed", "1"], "no operation is called"),
         (&["treiber-stack", "--scheduler", "bound", "--seed", "1"], "did you mean `bounded`?"),
         (&["treiber-stack", "--spec", "stak", "--seed", "1"], "--spec: no specification is called `stak`"),
         (&["treiber-stack", "--matrix", "pop", "--replay", "a!"], "--replay: not a replay token"),

@@ -82,7 +82,7 @@ fn the_mix_is_respected() {
 fn invalid_arguments_say_what_was_expected() {
     let folder = Folder::new("generate-usage");
     for (more, expected) in [
-        (["--mix", "push=1"], "--mix: a queue has the operations enq, deq, peek; found `push`"),
+        (["--mix", "push=1"], "--mix: queue: no operation is called `push` (there are enq, deq, peek)"),
         (["--mix", "enq"], "expected METHOD=WEIGHT, for example enq=3; found `enq`"),
         (["--mix", "enq=0"], "--mix: expected at least one weight above 0"),
         (["--overlap", "2"], "expected a number from 0 to 1; found `2`"),

@@ -49,9 +49,13 @@ fn rules_that_would_do_nothing_are_errors() {
     let folder = Folder::new("may-fail-errors").with("ring.jsonl", RING);
     let check = ["check", "ring.jsonl", "--spec", "queue"];
     for (command, rules, message) in [
-        (&check[..], "pop=null", "a queue has the operations enq, deq, peek; found `pop`"),
+        (&check[..], "pop=null", "queue: no operation is called `pop` (there are enq, deq, peek)"),
         (&check[..], "deq", "such as `deq=null`; found `deq`"),
-        (&["stress", "ms-queue"][..], "pop=null", "a queue has the operations enq, deq, peek; found `pop`"),
+        (
+            &["stress", "ms-queue"][..],
+            "pop=null",
+            "queue: no operation is called `pop` (there are enq, deq, peek)",
+        ),
         (&["explore", "treiber-stack"][..], "deq=null", "--may-fail: no operation is called `deq`"),
     ] {
         let ran = clewline(&folder, &[command, &["--may-fail", rules]].concat(), "");

@@ -216,7 +216,7 @@ fn a_panic_is_reported_with_the_role_of_its_thread() {
 #[test]
 fn roles_exclude_a_number_of_threads_and_a_mix_for_all() {
     let either = "expected either roles or `threads` and `mix`: a role has both, for its own threads";
-    let no_such = "the role `producer`: a queue has the operations enq, deq, peek; found `push`";
+    let no_such = "the role `producer`: queue: no operation is called `push` (there are enq, deq, peek)";
     for (stress, expected) in [
         (ring(1, 1).threads(2), either),
         (ring(1, 1).mix([("enq", 1)]), either),
@@ -252,7 +252,7 @@ fn the_command_line_takes_roles_and_repeats_them() {
         (&["--role", "a=1:enq", "--mix", "enq=1"], "cannot be used with"),
         (
             &["--role", "a=1:push"],
-            "--role: the role `a`: a queue has the operations enq, deq, peek; found `push`",
+            "--role: the role `a`: queue: no operation is called `push` (there are enq, deq, peek)",
         ),
         (&["--role", "a"], "NAME=THREADS:METHOD"),
         (&["--role", "a=1:enq", "--role", "a=1:deq"], "two threads are called `a`"),

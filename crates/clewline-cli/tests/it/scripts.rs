@@ -103,7 +103,10 @@ fn errors_of_scripts_have_line_and_column() {
     assert!(ran.code == 2 && ran.stderr.contains("declares no `operations`"), "{ran:?}");
     let ran = clewline(&folder, &["generate", "--spec", "bank.star", "--mix", "reed=1"], "");
     assert!(
-        ran.code == 2 && ran.stderr.contains("has the operations transfer, read; found `reed`"),
+        ran.code == 2
+            && ran
+                .stderr
+                .contains("no operation is called `reed`; did you mean `read`? (there are transfer, read)"),
         "{ran:?}"
     );
     let wrong = "{\"process\": 1, \"op\": \"transfer\", \"arg\": [\"alice\"], \"call\": 1}\n";

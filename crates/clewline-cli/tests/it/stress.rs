@@ -135,7 +135,7 @@ fn an_invalid_mix_is_an_error() {
     };
     assert_eq!(
         printed(&[("enq", 1), ("dequeue", 1)]),
-        "the mix: a queue has the operations enq, deq, peek; found `dequeue`"
+        "the mix: queue: no operation is called `dequeue` (there are enq, deq, peek)"
     );
     assert_eq!(printed(&[("enq", 0)]), "the mix: expected at least one weight above 0");
 }

@@ -484,7 +484,7 @@ fn invalid_arguments_say_what_was_expected() {
         ran.stderr
     };
     for (args, expected) in [
-        (["--mix", "enq=1"], "--mix: a register has the operations read, write; found `enq`"),
+        (["--mix", "enq=1"], "--mix: register: no operation is called `enq` (there are read, write)"),
         (["--mix", "read=0"], "--mix: expected at least one weight above 0"),
         (["--threads", "0"], "expected a number of at least 1; found `0`"),
         (["--operations", "0"], "expected a number of at least 1; found `0`"),

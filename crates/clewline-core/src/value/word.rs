@@ -162,8 +162,16 @@ impl Ord for Value {
     // Inlined, since every step in a tree of values is one.
     #[inline]
     fn cmp(&self, other: &Value) -> Ordering {
+        if self.is_shared() || other.is_shared() { self.cmp_shared(*other) } else { self.0.cmp(&other.0) }
+    }
+}
+
+impl Value {
+    /// The order of two values, one of which is in the table of the process.
+    #[cold]
+    #[inline(never)]
+    fn cmp_shared(self, other: Value) -> Ordering {
         match (self.is_shared(), other.is_shared()) {
-            (false, false) => self.0.cmp(&other.0),
             (true, true) if self != other => self.datum().cmp(&other.datum()),
             (one, another) => one.cmp(&another),
         }

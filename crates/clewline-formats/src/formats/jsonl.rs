@@ -75,6 +75,10 @@ impl Format for JsonLines {
         true
     }
 
+    fn has_initial_state(&self) -> bool {
+        true
+    }
+
     fn is_filtered(&self) -> bool {
         true
     }

@@ -207,6 +207,40 @@ fn what_is_written_reads_as_the_same() {
     }
 }
 
+#[test]
+fn an_initial_state_is_read_as_it_was_written() {
+    let mut random = Random::new(22);
+    for &format in &FORMATS {
+        let mut written = 0;
+        for round in 0..400 {
+            let sort = &SORTS[round % SORTS.len()];
+            let mut recording = from_events(&mut random, sort);
+            if sort.methods.contains(&"put") {
+                recording.missing = recording.values.text("");
+            }
+            recording.initial = Some(recording.values.int(7));
+            if !format.carries().ids {
+                recording.names.ids = None;
+            }
+            let is_plain = recording.names.objects.iter().all(|it| it.is_absent());
+            let mut text = Vec::new();
+            if !is_plain || recording.history.is_empty() || format.write(&recording, &mut text).is_err() {
+                continue;
+            }
+            written += 1;
+            let again = format.read(&mut &text[..], &options(false, 1)).unwrap();
+            let expected = format.has_initial_state().then(|| "7".to_owned());
+            assert_eq!(
+                again.initial.map(|it| again.values.show(it).to_string()),
+                expected,
+                "{}",
+                format.name()
+            );
+        }
+        assert_eq!(written != 0, format.carries().is_written, "{}", format.name());
+    }
+}
+
 /// How many histories a format held, and their features.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {

@@ -111,7 +111,7 @@ mod tests {
             (&["a=0:enq"][..], "the role `a`: expected at least one thread"),
             (&["=1:enq"], "expected a role's name of letters, digits, `-` and `_`; found ``"),
             (&["a b=1:enq"], "expected a role's name of letters, digits, `-` and `_`; found `a b`"),
-            (&["a=1:push"], "the role `a`: a queue has the operations enq, deq, peek; found `push`"),
+            (&["a=1:push"], "the role `a`: queue: no operation is called `push` (there are enq, deq, peek)"),
             (&["a=1:enq=0"], "the role `a`: expected at least one weight above 0"),
             (&["a=2:enq", "a-1=1:deq"], "two threads are called `a-1`: expected roles with different names"),
         ] {

@@ -150,7 +150,7 @@ fn arguments_are_a_tuple() {
     assert_eq!(after(&declared, "one", pair(), None), "([1, \"x\"],)");
     assert_eq!(after(&declared, "two", pair(), None), "(1, \"x\")");
     for (op, arg, expected) in [
-        ("three", Value::ABSENT, "expected one of the operations `none`, `one`, `two`; found `three`"),
+        ("three", Value::ABSENT, "no operation is called `three` (there are none, one, two)"),
         ("none", Value::from(1), "`none`: expected no argument, found 1"),
         ("one", Value::ABSENT, "`one`: expected a value, `it`, found nothing"),
         ("two", Value::from(1), "`two`: expected [a, b], found 1"),

@@ -74,10 +74,6 @@ fn a_null_argument_is_none_where_none_is_taken() {
 
 #[test]
 fn errors_for_unknown_operations_list_the_known_ones() {
-    check_unreadable("queue", "push 1", "expected one of the operations `enq`, `deq`, `peek`; found `push`");
-    check_unreadable(
-        "mutex",
-        "try-lock",
-        "expected one of the operations `lock`, `unlock`; found `try-lock`",
-    );
+    check_unreadable("queue", "push 1", "no operation is called `push` (there are enq, deq, peek)");
+    check_unreadable("mutex", "try-lock", "no operation is called `try-lock` (there are lock, unlock)");
 }

@@ -175,8 +175,8 @@ impl<T: 'static, C: 'static, R: 'static> Constructor for Typed<T, C, R> {
 
 /// A subject and its calls with erased types, so that the code that runs them compiles once.
 trait Callable {
-    /// Makes call `at` of `part`, which is that operation, and stores its result.
-    fn call(&self, part: Part, at: usize, operation: usize);
+    /// Makes the calls of `part`, the first of which is operation `first`, and stores the results.
+    fn make_calls(&self, part: Part, first: usize);
 }
 
 struct TypedSubject<T, C, R> {
@@ -185,11 +185,16 @@ struct TypedSubject<T, C, R> {
 }
 
 impl<T, C, R> Callable for TypedSubject<T, C, R> {
-    fn call(&self, part: Part, at: usize, operation: usize) {
-        let result = (self.typed.call)(&self.subject, &part.of(&self.typed.calls)[at]);
-        if let Some(control) = control() {
-            control.ret();
-            self.typed.results.borrow_mut()[operation] = Some(result);
+    fn make_calls(&self, part: Part, first: usize) {
+        for (operation, call) in (first..).zip(part.of(&self.typed.calls)) {
+            if let Some(control) = control() {
+                control.call(operation as u32);
+            }
+            let result = (self.typed.call)(&self.subject, call);
+            if let Some(control) = control() {
+                control.ret();
+                self.typed.results.borrow_mut()[operation] = Some(result);
+            }
         }
     }
 }
@@ -205,11 +210,12 @@ enum Subject {
 }
 
 impl Subject {
-    fn get(&self) -> Rc<dyn Callable> {
+    fn with(&self, act: impl FnOnce(&dyn Callable)) {
         match self {
-            Subject::Constructed(subject) => Rc::clone(subject),
+            Subject::Constructed(subject) => act(&**subject),
             Subject::OfTask(subject) => {
-                Rc::clone(subject.borrow().as_ref().expect("constructed before it is used"))
+                let subject = subject.borrow().clone();
+                act(&*subject.expect("constructed before it is used"));
             }
         }
     }
@@ -463,18 +469,8 @@ impl Execution {
 
     /// Adds the task that makes the calls of `part`, the first of which is operation `first`.
     fn add(&mut self, subject: &Subject, part: Part, first: usize, after: TaskSet) {
-        let (subject, len) = (subject.clone(), part.of(&self.shape).len());
-        let body = move || {
-            let subject = subject.get();
-            for at in 0..len {
-                let operation = first + at;
-                if let Some(control) = control() {
-                    control.call(operation as u32);
-                }
-                subject.call(part, at, operation);
-            }
-        };
-        self.engine.add(body, after);
+        let subject = subject.clone();
+        self.engine.add(move || subject.with(|it| it.make_calls(part, first)), after);
     }
 
     fn run(&mut self, constructor: &Rc<dyn Constructor>, scheduler: &mut dyn Scheduler) -> Ending {

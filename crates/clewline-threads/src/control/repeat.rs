@@ -71,6 +71,11 @@ impl Repetition {
         (self.matches, self.has_tried_unknown, self.round) = (0, false, None);
     }
 
+    /// The first moment of an execution: where all tasks are.
+    pub(super) fn begin(&mut self, key: u64) {
+        self.moments.push(Moment { key, position: 0, local_state: None });
+    }
+
     /// Notes a moment: where all tasks are, and the local state of the task that arrived last, if
     /// known. Returns a round that ends here, in which all tasks of `live` moved, if it is
     /// worthwhile to look whether it repeats.

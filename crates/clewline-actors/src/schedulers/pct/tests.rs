@@ -4,9 +4,9 @@ use clewline_core::Budget;
 
 use super::*;
 use crate::{
-    Actor, ActorId, ActorSystem, AnyActor, Clients, Context, Harness, Rules,
+    Actor, ActorId, ActorSystem, Clients, Context, Rules,
     execution::Snapshots,
-    samples::{Call, Register, one_client_per_call},
+    samples::{Call, OneRequest, one_client_per_call},
 };
 
 /// The client that is to be sent a response, once it is known, and the messages left until then.
@@ -33,35 +33,16 @@ impl Actor for Countdown {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct TwoCountdowns;
-
-impl Harness for TwoCountdowns {
-    type Message = Message;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register
-    }
-
-    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
-        vec![Box::new(Countdown), Box::new(Countdown)]
-    }
-
-    fn request(&self, _: &Call, _: u32) -> Message {
-        Message::Left(None, 3)
-    }
-
-    fn response(&self, message: &Message) -> Option<u8> {
-        (*message == Message::Done).then_some(0)
-    }
-}
-
 #[test]
 fn of_two_lowered_chains_either_may_run_first() {
     let calls = [(Call::Read, 0), (Call::Read, 1)];
     let scenario = one_client_per_call(&calls, Clients::Tight);
-    let system = ActorSystem::new(TwoCountdowns, scenario, Rules::default()).expect("it fits");
+    let harness = OneRequest {
+        actors: || vec![Box::new(Countdown), Box::new(Countdown)],
+        request: Message::Left(None, 3),
+        done: Some(Message::Done),
+    };
+    let system = ActorSystem::new(harness, scenario, Rules::default()).expect("it fits");
     let mut execution = Execution::new(system.engine(), Snapshots::Sound);
     let (settings, budget) = (Settings::default(), Budget::unlimited());
     let mut statistics = Statistics::unjudged(&settings, &budget);

@@ -7,7 +7,7 @@ use super::{super::*, delays, random_actors::draw};
 use crate::{
     Actor, ActorId, ActorSystem, AnyActor, BadHandler, Clients, Context, FirstViolation, Harness, HistoryId,
     HistoryVerdict, Rules, Scenario, Schedule, random_systems,
-    samples::{Call, Register, hasty, judge},
+    samples::{OneRequest, Register, hasty, judge},
 };
 
 /// Everything that was counted, and the first violation.
@@ -139,35 +139,14 @@ impl Actor for PanicsInOneOrder {
     }
 }
 
-struct PanicHarness;
-
-impl Harness for PanicHarness {
-    type Message = u8;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register
-    }
-
-    fn actors(&self) -> Vec<Box<dyn AnyActor<u8>>> {
-        vec![Box::new(PanicsInOneOrder(Vec::new()))]
-    }
-
-    fn request(&self, _call: &Call, _n: u32) -> u8 {
-        0
-    }
-
-    fn response(&self, _message: &u8) -> Option<u8> {
-        None
-    }
-}
-
 #[test]
 fn a_handler_that_panics_is_reported_by_any_thread() {
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
     for entry in &SCHEDULERS {
         for jobs in [1, 2, 4] {
-            let system = ActorSystem::new(PanicHarness, scenario.clone(), Rules::default()).unwrap();
+            let actors = || -> Vec<Box<dyn AnyActor<u8>>> { vec![Box::new(PanicsInOneOrder(Vec::new()))] };
+            let harness = OneRequest { actors, request: 0, done: None };
+            let system = ActorSystem::new(harness, scenario.clone(), Rules::default()).unwrap();
             let settings = Settings { jobs, schedules: 1_000, bounds: delays(9), ..Settings::default() };
             let (CountsAndViolation { coverage, bad_handler, .. }, _) =
                 explore_counted(entry, &system, &settings);

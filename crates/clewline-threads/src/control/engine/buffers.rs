@@ -35,16 +35,28 @@ pub(super) struct WeakMemory {
 
 impl WeakMemory {
     pub(super) fn clear(&mut self) {
-        *self = WeakMemory {
-            settings: self.settings,
-            counts_matter: self.counts_matter,
-            write_back: std::mem::take(&mut self.write_back),
-            spurious_failures: std::mem::take(&mut self.spurious_failures),
-            orders: std::mem::take(&mut self.orders),
-            ..WeakMemory::default()
-        };
-        self.write_back.clear();
-        self.spurious_failures.clear();
-        self.orders.clear();
+        // Every execution begins here, and most have none of this: it is not made anew and moved.
+        let WeakMemory {
+            settings: _,
+            buffers,
+            undrained,
+            runner,
+            buffer_of,
+            owner_of,
+            write_back,
+            has_acquired,
+            spurious_failures,
+            race,
+            orders,
+            counts_matter: _,
+        } = self;
+        if !buffers.is_empty() {
+            (*buffer_of, *owner_of) = ([None; TaskId::MAX], [None; TaskId::MAX]);
+        }
+        (*buffers, *undrained, *runner) = (TaskSet::EMPTY, TaskSet::EMPTY, None);
+        (*has_acquired, *race) = (false, None);
+        write_back.clear();
+        spurious_failures.clear();
+        orders.clear();
     }
 }

@@ -40,9 +40,8 @@ impl Engine {
         let live = self.started.without(self.ended);
         live.iter().map(|it| &self.tasks[it.index()]).fold(live.len() as u64, |key, it| {
             let step = &it.pending;
-            let words =
-                [u64::from(step.task.0), step.access as u64, step.object.0.into(), it.place.word() as u64];
-            words.into_iter().fold(key, mix)
+            let access = u64::from(step.task.0) | (step.access as u64) << 8 | u64::from(step.object.0) << 16;
+            mix(mix(key, access), it.place.word() as u64)
         })
     }
 
@@ -57,7 +56,7 @@ impl Engine {
     /// All tasks are at their first points.
     pub(super) fn note_initial_state(&mut self) {
         let key = self.position_key();
-        self.repetition.note(key, None, TaskSet::EMPTY, &[]);
+        self.repetition.begin(key);
     }
 
     /// The running task has arrived. Returns whether the execution repeats forever, if all tasks
