@@ -27,6 +27,8 @@ pub enum Ending {
     Restart,
     /// It behaved differently than before under the same choices.
     Diverged(Box<Diverged>),
+    /// The scheduler cannot explore such executions; the sentence says why.
+    Refused(&'static str),
 }
 
 /// A system that can be run from its initial state repeatedly, and whose only nondeterminism is the
@@ -68,6 +70,9 @@ pub fn explore<S: System + ?Sized>(
                 continue;
             }
             Ending::Diverged(diverged) => return (Coverage::Limited(Limit::Diverged(diverged)), executions),
+            Ending::Refused(reason) => {
+                return (Coverage::Limited(Limit::Other(reason.to_owned())), executions);
+            }
             Ending::Cut => cut += 1,
             Ending::Full | Ending::Stuck | Ending::Panicked => (),
         }

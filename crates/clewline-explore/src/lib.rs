@@ -19,6 +19,7 @@ mod bounds;
 pub mod choosers;
 mod coverage;
 mod explore;
+mod order;
 mod schedule;
 mod scheduler;
 pub mod schedulers;
@@ -27,6 +28,9 @@ mod step;
 pub use bounds::{Bound, Bounds, distinct};
 pub use coverage::{Coverage, Limit};
 pub use explore::{Ending, System, explore};
+pub use order::{Clock, TaskClocks, acquires, releases};
 pub use schedule::{Pick, STEPS_MAX, Schedule, Symbol, TOKEN};
-pub use scheduler::{Begin, Choice, Diverged, FastPath, Point, Scheduler, with_fast_path};
+pub use scheduler::{
+    AtomicStep, Begin, Choice, Diverged, FastPath, GraphPath, Point, Scheduler, with_fast_path,
+};
 pub use step::{Access, SharedId, Step, TaskId, TaskSet, Tasks};

@@ -1,8 +1,8 @@
 //! The interface of schedulers.
 
-use std::fmt;
+use std::{fmt, sync::atomic::Ordering};
 
-use crate::step::{Access, Step, TaskId, TaskSet};
+use crate::step::{Access, SharedId, Step, TaskId, TaskSet};
 
 /// A scheduling point: a choice between enabled steps.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,9 @@ pub enum Choice {
     Redundant,
     /// End the execution here: what follows is not needed.
     Stop,
+    /// The scheduler cannot explore such executions; the sentence says why. Nothing that was
+    /// explored so far shows that anything holds.
+    Refused(&'static str),
     /// The system behaved differently than at the previous visit of this point, under the same
     /// choices.
     Diverged(Box<Diverged>),
@@ -175,6 +178,66 @@ pub trait FastPath: Scheduler {
         self.on_step(made);
         self.replay_choice(enabled, Some(arrived))
     }
+
+    /// The scheduler itself, if it explores execution graphs. Returns the same in every execution.
+    fn graph(&mut self) -> Option<&mut dyn GraphPath> {
+        None
+    }
+}
+
+/// An atomic access under a memory model in which a load may return any of several stores.
+pub struct AtomicStep<'a> {
+    /// The task that makes it.
+    pub task: TaskId,
+    /// The atomic.
+    pub object: SharedId,
+    /// A read, a write, or an update.
+    pub access: Access,
+    /// Its ordering.
+    pub order: Ordering,
+    /// The ordering of an update that only reads.
+    pub failure: Ordering,
+    /// The number of stores to the object so far, including its initial value. They are numbered in
+    /// modification order.
+    pub stores: usize,
+    /// Whether the access, an update, writes if it reads the store with this number.
+    pub writes: &'a mut dyn FnMut(usize) -> bool,
+}
+
+impl fmt::Debug for AtomicStep<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let AtomicStep { task, access, object, order, .. } = self;
+        write!(f, "{task:?} {access:?} {object:?} {order:?}")
+    }
+}
+
+/// An optional extension of a scheduler that explores execution graphs: it chooses which store each
+/// load reads and where each store comes in modification order, and is notified of everything that
+/// these choices depend on.
+///
+/// A system that supports it lets a task that yields continue, and takes a task for waiting only
+/// because of what the task itself has read.
+pub trait GraphPath {
+    /// `task` begins, after everything that the tasks in `after` have done so far.
+    fn on_start(&mut self, task: TaskId, after: TaskSet);
+
+    /// Chooses the store that a read or an update reads, or the store after which a write comes in
+    /// modification order: [`Choice::Step`] has a number below `stores`.
+    fn choose_store(&mut self, access: AtomicStep<'_>) -> Choice;
+
+    /// Chooses a number below `n` for `task`, which may not have made a step yet.
+    fn choose_value_of(&mut self, task: TaskId, n: u32) -> u32;
+
+    /// A fence of `task`.
+    fn on_fence(&mut self, task: TaskId, order: Ordering);
+
+    /// Whether the next step was executed before, also if its task waits in a loop.
+    fn is_replaying(&self) -> bool;
+
+    /// Whether `task`, which waits in a loop that reads `objects`, has read the last store to each
+    /// of them. If not, it waits only because it has read an old store, and other executions show
+    /// what comes after the loop.
+    fn has_read_last(&self, task: TaskId, objects: &[SharedId]) -> bool;
 }
 
 /// Calls `run` with the fast path of `scheduler`, or with a default one if it has none. A system

@@ -47,7 +47,9 @@ impl HistoryFilter {
             (Visits::Every | Visits::Ahead, _) | (_, Ending::Panicked) => return true,
             (_, Ending::Full | Ending::Stuck) => (),
             (_, Ending::Cut) => return program.outcome().race.as_ref().is_some_and(Race::is_certain),
-            (_, Ending::Redundant | Ending::Restart | Ending::Diverged(_)) => return false,
+            (_, Ending::Redundant | Ending::Restart | Ending::Diverged(_) | Ending::Refused(_)) => {
+                return false;
+            }
         }
         let is_stuck = *ending == Ending::Stuck;
         let outcome = renamed.outcome(results, program);

@@ -45,6 +45,7 @@ pub fn serve_scheduler(
 
 fn serve(line: &mut Line, scheduler: &mut dyn FastPath, done: u64) -> io::Result<(Ending, Message)> {
     let mut diverged: Option<Box<Diverged>> = None;
+    let mut refused: Option<&'static str> = None;
     loop {
         let mut message = line.receive()?;
         let mut reply = Message::default();
@@ -63,6 +64,10 @@ fn serve(line: &mut Line, scheduler: &mut dyn FastPath, done: u64) -> io::Result
                     Choice::Diverged(it) => {
                         reply.put(if it.is_foreign { DIVERGED_FOREIGN } else { DIVERGED });
                         diverged = Some(it);
+                    }
+                    Choice::Refused(reason) => {
+                        reply.put(DIVERGED);
+                        refused = Some(reason);
                     }
                 }
             }
@@ -84,7 +89,9 @@ fn serve(line: &mut Line, scheduler: &mut dyn FastPath, done: u64) -> io::Result
             }
             kind if kind == done => {
                 let ending = match message.take_ending() {
-                    Ending::Diverged(it) => Ending::Diverged(diverged.unwrap_or(it)),
+                    Ending::Diverged(it) => {
+                        refused.map_or_else(|| Ending::Diverged(diverged.unwrap_or(it)), Ending::Refused)
+                    }
                     ending => ending,
                 };
                 return Ok((ending, message));

@@ -80,8 +80,21 @@ impl Message {
     /// Puts how an execution ended.
     pub fn put_ending(&mut self, ending: &Ending) {
         self.put(ENDINGS.iter().position(|it| it == ending).unwrap_or(ENDINGS.len()) as u64);
-        if let Ending::Diverged(diverged) = ending {
-            self.put_diverged(diverged);
+        match ending {
+            Ending::Diverged(diverged) => self.put_diverged(diverged),
+            // The driver knows why, if its scheduler has refused. Otherwise the coverage says it.
+            Ending::Refused(_) => self.put_diverged(&Diverged {
+                step: 0,
+                expected: Vec::new(),
+                found: Vec::new(),
+                is_foreign: false,
+            }),
+            Ending::Full
+            | Ending::Stuck
+            | Ending::Panicked
+            | Ending::Cut
+            | Ending::Redundant
+            | Ending::Restart => (),
         }
     }
 

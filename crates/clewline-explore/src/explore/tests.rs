@@ -1,5 +1,8 @@
 use super::*;
-use crate::{Access, Choice, Point, SharedId, Step, TaskId, schedulers::exhaustive::Exhaustive};
+use crate::{
+    Access, Choice, Point, SharedId, Step, TaskId,
+    schedulers::{exhaustive::Exhaustive, graph::Graph},
+};
 
 /// Two tasks with this many steps each, without effects.
 struct Steps {
@@ -28,6 +31,7 @@ impl System for Steps {
                 Choice::Redundant => return Ending::Redundant,
                 Choice::Stop => return Ending::Stuck,
                 Choice::Diverged(diverged) => return Ending::Diverged(diverged),
+                Choice::Refused(reason) => return Ending::Refused(reason),
             }
         }
         self.runs += 1;
@@ -74,4 +78,13 @@ fn redundant_executions_count_and_are_not_visited() {
 fn after_a_restart_everything_is_visited() {
     let endings = [Ending::Full, Ending::Restart, Ending::Full];
     assert_eq!(run(&endings, u64::MAX, u64::MAX), (Coverage::Exhausted, 6, 7));
+}
+
+#[test]
+fn a_scheduler_of_graphs_refuses_a_system_that_does_not_let_it_choose_stores() {
+    let mut system = Steps { each: 2, endings: vec![Ending::Full], runs: 0 };
+    let (coverage, executions) =
+        explore(&mut system, &mut Graph::default(), 10, |_, _, _| ControlFlow::Continue(()));
+    assert!(matches!(&coverage, Coverage::Limited(Limit::Other(reason)) if reason.contains("`graph`")));
+    assert_eq!(executions, 1);
 }

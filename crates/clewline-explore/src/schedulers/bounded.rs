@@ -31,6 +31,7 @@ pub const ENTRY: Entry = Entry {
     name: "bounded",
     about: "every schedule up to the preemption bound, depth-first",
     is_exhaustive: true,
+    explores_graphs: false,
     bounds: &[PREEMPTIONS],
     make: |settings: &Settings| Box::new(Bounded::new(settings.bounds.get(&PREEMPTIONS))),
 };

@@ -30,6 +30,7 @@ pub const ENTRY: Entry = Entry {
     name: "bounded-dpor",
     about: "partial-order reduction up to the preemption bound",
     is_exhaustive: true,
+    explores_graphs: false,
     bounds: &[PREEMPTIONS],
     make: |settings: &Settings| Box::new(BoundedDpor::new(settings.bounds.get(&PREEMPTIONS))),
 };

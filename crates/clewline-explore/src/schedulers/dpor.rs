@@ -34,6 +34,7 @@ pub const ENTRY: Entry = Entry {
     name: "dpor",
     about: "dynamic partial-order reduction (source sets, sleep sets)",
     is_exhaustive: true,
+    explores_graphs: false,
     bounds: &[],
     make: |_: &Settings| Box::new(Dpor::new(Dependence::Histories)),
 };

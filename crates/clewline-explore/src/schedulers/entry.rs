@@ -14,6 +14,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Whether it covers every canonical history (within its bound), and terminates.
     pub is_exhaustive: bool,
+    /// Whether it explores execution graphs, which need a [weak memory model](crate::GraphPath).
+    pub explores_graphs: bool,
     /// Its own bounds.
     pub bounds: &'static [Bound],
     /// Makes one.

@@ -13,6 +13,7 @@ pub const ENTRY: Entry = Entry {
     name: "exhaustive",
     about: "every schedule, depth-first",
     is_exhaustive: true,
+    explores_graphs: false,
     bounds: &[],
     make: |_: &Settings| Box::new(Exhaustive::default()),
 };

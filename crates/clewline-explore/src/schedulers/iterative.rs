@@ -29,6 +29,7 @@ pub const ENTRY: Entry = Entry {
     name: "iterative",
     about: "iterative context bounding: as `bounded`, fewest preemptions first",
     is_exhaustive: true,
+    explores_graphs: false,
     bounds: &[PREEMPTIONS],
     make: |settings: &Settings| Box::new(Iterative::new(settings.bounds.get(&PREEMPTIONS))),
 };

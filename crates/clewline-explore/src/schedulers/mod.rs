@@ -14,6 +14,7 @@ const BUILT_IN: &[Entry] = &[
     bounded_dpor::ENTRY,
     dpor::ENTRY,
     exhaustive::ENTRY,
+    graph::ENTRY,
     iterative::ENTRY,
     pct::ENTRY,
     pos::ENTRY,
@@ -42,6 +43,8 @@ impl ThreadScheduler {
     pub const DPOR: ThreadScheduler = ThreadScheduler(&dpor::ENTRY);
     /// Every schedule, depth-first.
     pub const EXHAUSTIVE: ThreadScheduler = ThreadScheduler(&exhaustive::ENTRY);
+    /// Every execution graph of reads-from and modification order, once.
+    pub const GRAPH: ThreadScheduler = ThreadScheduler(&graph::ENTRY);
     /// As `BOUNDED`, with 0 preemptions, then 1, and so on.
     pub const ITERATIVE: ThreadScheduler = ThreadScheduler(&iterative::ENTRY);
     /// Probabilistic concurrency testing.
@@ -94,6 +97,7 @@ pub mod causality;
 pub mod dpor;
 mod entry;
 pub mod exhaustive;
+pub mod graph;
 pub mod iterative;
 pub mod pct;
 pub mod pos;

@@ -37,6 +37,7 @@ pub const ENTRY: Entry = Entry {
     name: "pct",
     about: "probabilistic concurrency testing: random priorities, d - 1 change points",
     is_exhaustive: false,
+    explores_graphs: false,
     bounds: &[DEPTH],
     make: |settings: &Settings| Box::new(Pct::new(settings)),
 };

@@ -22,6 +22,7 @@ pub const ENTRY: Entry = Entry {
     name: "pos",
     about: "partial-order sampling: random step priorities, reassigned to racing steps",
     is_exhaustive: false,
+    explores_graphs: false,
     bounds: &[],
     make: |settings: &Settings| Box::new(Pos::new(settings)),
 };

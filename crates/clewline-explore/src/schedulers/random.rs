@@ -14,6 +14,7 @@ pub const ENTRY: Entry = Entry {
     name: "random",
     about: "random walk: a uniformly random enabled step",
     is_exhaustive: false,
+    explores_graphs: false,
     bounds: &[],
     make: |settings: &Settings| Box::new(Random::new(settings)),
 };

@@ -187,7 +187,11 @@ pub(super) fn explore_all(
                 Ending::Cut if program.outcome().race.as_ref().is_some_and(Race::is_certain) => {
                     wrong = Some(WrongExecution::of(Cause::DataRace, program, ending));
                 }
-                Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => (),
+                Ending::Cut
+                | Ending::Redundant
+                | Ending::Restart
+                | Ending::Diverged(_)
+                | Ending::Refused(_) => (),
             }
             if wrong.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });

@@ -86,7 +86,7 @@ pub(crate) fn observe(
                 observed.panicked = program.schedule();
                 ControlFlow::Break(())
             }
-            Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => {
+            Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) | Ending::Refused(_) => {
                 ControlFlow::Continue(())
             }
         });

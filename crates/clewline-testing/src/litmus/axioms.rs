@@ -113,7 +113,8 @@ struct Candidate<'a> {
     orders: Vec<Vec<usize>>,
 }
 
-pub(super) fn outcomes(program: &Program, which: Candidates) -> BTreeSet<Outcome> {
+/// The outcomes of the consistent executions, and the number of these executions.
+pub(super) fn consistent(program: &Program, which: Candidates) -> (BTreeSet<Outcome>, u64) {
     let tasks = &program.0;
     let first = (0..LOCATIONS).map(|it| Event { thread: None, op: Op::Store(it, 0, Relaxed) });
     let others = tasks
@@ -121,7 +122,7 @@ pub(super) fn outcomes(program: &Program, which: Candidates) -> BTreeSet<Outcome
         .enumerate()
         .flat_map(|(task, ops)| ops.iter().map(move |op| Event { thread: Some(task), op: *op }));
     let events: Vec<Event> = first.chain(others).collect();
-    let mut seen = BTreeSet::new();
+    let mut seen = (BTreeSet::new(), 0);
     let mut orders = vec![Vec::new()];
     for location in 0..LOCATIONS {
         let stores: Vec<usize> = (LOCATIONS..events.len())
@@ -157,10 +158,11 @@ fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// Lets each event from `at` on read from any store.
-fn assign(candidate: &mut Candidate<'_>, at: usize, tasks: usize, seen: &mut BTreeSet<Outcome>) {
+fn assign(candidate: &mut Candidate<'_>, at: usize, tasks: usize, seen: &mut (BTreeSet<Outcome>, u64)) {
     let Some(event) = candidate.events.get(at) else {
         if candidate.is_consistent() {
-            seen.insert(candidate.results(tasks));
+            seen.0.insert(candidate.results(tasks));
+            seen.1 += 1;
         }
         return;
     };

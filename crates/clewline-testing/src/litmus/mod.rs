@@ -39,6 +39,12 @@ impl Program {
     /// What RC11 allows: all of it, or what can be executed one step after the other.
     #[must_use]
     pub fn relaxed(&self, which: Candidates) -> BTreeSet<Outcome> {
-        axioms::outcomes(self, which)
+        axioms::consistent(self, which).0
+    }
+
+    /// The number of executions that RC11 allows: of relations reads-from and modification orders.
+    #[must_use]
+    pub fn graphs(&self, which: Candidates) -> u64 {
+        axioms::consistent(self, which).1
     }
 }

@@ -30,6 +30,7 @@ mod decide;
 mod fast_path;
 mod foreign;
 mod foreign_atomics;
+mod graph;
 mod handle;
 mod hook;
 mod locals;
@@ -184,6 +185,7 @@ impl Engine {
             catches: 0,
             memory: None,
             weak: WeakMemory::default(),
+            is_graph: false,
             foreign: None,
         }
     }
@@ -352,6 +354,7 @@ impl Engine {
     }
 
     fn spawn(&mut self, body: impl FnOnce() + 'static) -> TaskId {
+        self.refuse_in_graph(graph::STARTED_TASKS);
         let parent = self.current;
         let root = self.tasks[parent.index()].pending.cause.unwrap_or(parent);
         let id = self.add(body, TaskSet::EMPTY);
@@ -373,6 +376,10 @@ impl Engine {
         // `self.scheduler` is cleared below, while `scheduler` is borrowed.
         let scheduler: NonNull<dyn FastPath> = unsafe { std::mem::transmute(NonNull::from(scheduler)) };
         self.scheduler = Some(scheduler);
+        if let Some(refusal) = self.begin_graph() {
+            self.scheduler = None;
+            return Ending::Refused(refusal);
+        }
         let engine: *mut Engine = self;
         let outer = ENGINE.replace(engine);
         // SAFETY: as in `Control::engine`: this function and the tasks run alternately, and no
@@ -408,6 +415,7 @@ impl Engine {
             this.current = task;
             if !is_started && this.memory.is_some() {
                 this.memory_start(task);
+                this.graph_start(task);
             }
             let foreign = this.foreign;
             if let Some(foreign) = foreign {
@@ -492,6 +500,11 @@ impl Engine {
     }
 
     fn failed(&mut self, panic: (TaskId, Panic)) {
+        if self.is_graph && !self.is_free {
+            // What the other tasks do may change what this one has read.
+            self.panic.get_or_insert(panic);
+            return;
+        }
         self.panic = Some(panic);
         self.end_with(if self.is_free { Ending::Redundant } else { Ending::Panicked });
         // No other task moves after this step, so its order relative to every step matters.
@@ -583,7 +596,10 @@ impl Engine {
         if self.is_replica() {
             return;
         }
-        let version = self.objects.observed_version(object);
+        let version = match self.is_graph {
+            true => self.value_read_before(me, object),
+            false => self.objects.observed_version(object),
+        };
         let task = &mut self.tasks[me.index()];
         if task.rounds.note(place, object, version) {
             self.check_spin(me, place);
@@ -635,7 +651,7 @@ impl Engine {
         for spinner in self.spinning {
             let task = &mut self.tasks[spinner.index()];
             let sees = |it: &Vec<SharedId>| it.is_empty() || it.contains(&object);
-            if spinner == me || task.spins.as_ref().is_some_and(sees) {
+            if spinner == me || !self.is_graph && task.spins.as_ref().is_some_and(sees) {
                 task.spins = None;
                 task.rounds.clear();
                 self.spinning.remove(spinner);
@@ -673,7 +689,11 @@ impl Engine {
     }
 
     fn value(&mut self, n: u32) -> u32 {
-        self.drawn(|it| it.choose_value(n))
+        let me = self.current;
+        self.drawn(|it| match it.graph() {
+            Some(graph) => graph.choose_value_of(me, n),
+            None => it.choose_value(n),
+        })
     }
 
     fn interruption(&mut self, n: u32) -> u32 {

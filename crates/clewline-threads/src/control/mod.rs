@@ -13,7 +13,6 @@
 //! * `objects` numbers the accessed objects, and holds the levels of locks and counts.
 //! * `memory` decides which stores a load may return, if not simply the newest, and tracks
 //!   happens-before.
-//! * `order` has the rules of release and acquire.
 //! * `races` finds unordered accesses to cells, and `leaks` objects that are never dropped.
 //! * `fiber` runs tasks on their own `stacks`.
 //! * `spin` detects waiting loops, and `repeat` executions that may go on forever; a `replica` of
@@ -32,7 +31,6 @@ mod leaks;
 mod local_state;
 mod memory;
 mod objects;
-mod order;
 mod panics;
 mod place;
 mod program;
@@ -44,6 +42,8 @@ mod stacks;
 #[cfg(test)]
 mod tests;
 mod view;
+
+pub use clewline_explore::{Clock, TaskClocks, acquires, releases};
 
 pub(crate) use construction::{is_constructing, require_task};
 pub(crate) use engine::{
@@ -60,7 +60,6 @@ pub use fiber::bench;
 pub use leaks::Leak;
 pub(crate) use leaks::{note_created, note_dropped};
 pub use memory::{Loaded, Memory, MemoryModel, Missed, Origin, ReadModifyWrite};
-pub use order::{Clock, TaskClocks, acquires, releases};
 pub use panics::{FailureKind, Panic};
 pub use place::{Place, Resolver, Site, set_resolver};
 pub use program::{Calls, Operation, Outcome, Program};

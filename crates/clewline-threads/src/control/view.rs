@@ -2,7 +2,7 @@
 
 use clewline_explore::{SharedId, TaskId};
 
-use super::order::Clock;
+use clewline_explore::Clock;
 
 /// A set of events that is closed under happens-before, and for each location the oldest store that
 /// may still be read.

@@ -335,7 +335,7 @@ macro_rules! atomic {
                 order: Ordering,
                 change: &dyn Fn($type) -> $type,
             ) -> $type {
-                match self.update_in_model(control, order, Ordering::Relaxed, false, &|old| Some(change(old))) {
+                match self.update_in_model(control, order, order, false, &|old| Some(change(old))) {
                     Ok(old) | Err(old) => old,
                 }
             }

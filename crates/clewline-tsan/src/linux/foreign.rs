@@ -95,7 +95,8 @@ impl Foreign for ForeignCode {
             | Ending::Cut
             | Ending::Redundant
             | Ending::Restart
-            | Ending::Diverged(_) => (),
+            | Ending::Diverged(_)
+            | Ending::Refused(_) => (),
         }
         // A failure while the subject was constructed counts as well, unless the ending is worse.
         let is_wrong = matches!(ending, Ending::Full | Ending::Stuck | Ending::Cut);

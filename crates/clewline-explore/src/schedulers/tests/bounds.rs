@@ -33,6 +33,7 @@ fn every_built_in_scheduler_is_a_constant_and_read_from_its_name() {
         ThreadScheduler::BOUNDED_DPOR,
         ThreadScheduler::DPOR,
         ThreadScheduler::EXHAUSTIVE,
+        ThreadScheduler::GRAPH,
         ThreadScheduler::ITERATIVE,
         ThreadScheduler::PCT,
         ThreadScheduler::POS,

@@ -1,6 +1,6 @@
 //! The engine's state for weak memory models.
 
-use clewline_explore::{TaskId, TaskSet};
+use clewline_explore::{SharedId, TaskId, TaskSet};
 
 use crate::control::{memory::Memory, place::Place, races::Race, view::HappensBefore};
 
@@ -29,6 +29,8 @@ pub(super) struct WeakMemory {
     pub(super) race: Option<Race>,
     // Of each operation, if happens-before determines which precede which.
     pub(super) orders: Vec<HappensBefore>,
+    // If execution graphs are explored: what each task has read last from each object.
+    pub(super) last_read: Vec<(TaskId, SharedId, u32)>,
     /// Some task observes reference counts.
     pub(super) counts_matter: bool,
 }
@@ -48,6 +50,7 @@ impl WeakMemory {
             spurious_failures,
             race,
             orders,
+            last_read,
             counts_matter: _,
         } = self;
         if !buffers.is_empty() {
@@ -58,5 +61,6 @@ impl WeakMemory {
         write_back.clear();
         spurious_failures.clear();
         orders.clear();
+        last_read.clear();
     }
 }

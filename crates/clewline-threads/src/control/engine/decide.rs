@@ -83,9 +83,12 @@ impl Engine {
             self.next = Next::None;
             return false;
         }
+        if self.is_graph {
+            movable = self.graph_movable(movable);
+        }
         let is_wait = movable.is_empty() && !self.spinning.is_empty();
-        if is_wait && self.is_free {
-            return self.finish(Ending::Stuck);
+        if is_wait && (self.is_free || self.is_graph && !self.has_read_last()) {
+            return self.finish(if self.is_free { Ending::Stuck } else { Ending::Redundant });
         }
         if is_wait || (yields || LONG_EXECUTION_STEPS <= self.steps) && !self.is_free {
             match self.repeats(movable, TaskSet::EMPTY, is_wait) {
@@ -138,7 +141,7 @@ impl Engine {
             let freed = self.fairness.moved(mover, movable);
             freed.iter().for_each(|it| self.note_wake(it));
         }
-        if yields {
+        if yields && !self.is_graph {
             self.fairness.yields(mover, movable);
             self.use_slow_path();
         }
@@ -170,6 +173,8 @@ impl Engine {
         if ending != Ending::Full {
             self.report_abandoned(TaskSet::EMPTY);
         }
+        let has_failed = self.is_graph && self.panic.is_some() && ending != Ending::Redundant;
+        let ending = if has_failed { Ending::Panicked } else { ending };
         self.end_with(if self.is_free { Ending::Redundant } else { ending });
         self.next = Next::None;
         false
@@ -255,6 +260,11 @@ impl Engine {
             }
             Choice::Stop => self.stop(movable, mover),
             Choice::Diverged(diverged) => self.diverged(diverged),
+            Choice::Refused(reason) => {
+                self.next = Next::None;
+                self.end_with(Ending::Refused(reason));
+                false
+            }
         }
     }
 

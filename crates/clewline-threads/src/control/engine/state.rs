@@ -173,6 +173,8 @@ pub(crate) struct Engine {
     /// The memory state of atomics, if the values alone are not enough.
     pub(super) memory: Option<Box<MemoryState>>,
     pub(super) weak: WeakMemory,
+    /// The scheduler explores execution graphs.
+    pub(super) is_graph: bool,
     /// Notified of events if tasks run foreign code. Such tasks are never unwound.
     pub(super) foreign: Option<&'static dyn Foreign>,
 }

@@ -8,7 +8,7 @@
 
 use std::{ptr, sync::atomic::Ordering};
 
-use clewline_explore::{Access, Ending, SharedId, Step, TaskId};
+use clewline_explore::{Access, AtomicStep, Choice, Diverged, Ending, Pick, SharedId, Step, TaskId};
 
 use super::{
     super::{
@@ -23,6 +23,8 @@ use super::{
     types::Limit,
 };
 use crate::control::place::Place;
+
+const COUNTS: &str = "the scheduler `graph` does not explore reference counts; use `bounded-dpor`";
 
 /// The effect of an update, and the value that the atomic must hold now.
 pub(crate) struct Update {
@@ -42,6 +44,32 @@ impl ChoiceSource for Engine {
             self.spinning.remove(me);
         }
         Engine::value(self, n)
+    }
+
+    fn store(&mut self, access: AtomicStep<'_>) -> Option<usize> {
+        let newest = access.stores - 1;
+        let ending = match self.graph()?.choose_store(access) {
+            Choice::Step(number) => return Some(number),
+            Choice::Redundant | Choice::Stop => Ending::Redundant,
+            Choice::Diverged(diverged) => Ending::Diverged(diverged),
+            Choice::Refused(reason) => Ending::Refused(reason),
+        };
+        self.end_with(ending);
+        Some(newest)
+    }
+
+    fn note_store(&mut self, number: Option<usize>, n: usize) {
+        match number {
+            // As another scheduler would choose it, so that the schedule can be replayed.
+            Some(number) if 2 <= n => self.schedule.push(Pick::Value(number as u32)),
+            Some(_) => (),
+            None => self.end_with(Ending::Diverged(Box::new(Diverged {
+                step: self.steps as usize,
+                expected: Vec::new(),
+                found: Vec::new(),
+                is_foreign: false,
+            }))),
+        }
     }
 
     fn fails_spuriously(&mut self, place: Place) -> bool {
@@ -100,7 +128,9 @@ impl Control {
         let by = self.by(object, order, place);
         // `held` panics on an invalid ordering; then the memory state must be in its place.
         let held = held();
-        self.with(|memory, engine| memory.load(by, held, engine))
+        let loaded = self.with(|memory, engine| memory.load(by, held, engine));
+        self.engine().note_read(by, loaded.value);
+        loaded
     }
 
     /// Stores to an atomic, which holds `held`. Returns the value that it must hold from now on.
@@ -150,6 +180,7 @@ impl Control {
         let held = held();
         let updated = self.with(|memory, engine| memory.update(by, change, held, engine));
         let engine = self.engine();
+        engine.note_read(by, updated.read.value);
         let (read, new) = (updated.read, updated.new.map(|it| it.0));
         if new.is_some_and(|new| new != read.value) {
             engine.changed(by.object);
@@ -174,6 +205,9 @@ impl Control {
             self.arrive(SharedId::NONE, super::types::Attempt::new(Access::Fence), place);
         }
         let me = self.me();
+        if let Some(graph) = self.engine().graph() {
+            graph.on_fence(me, order);
+        }
         self.with(|memory, _| memory.fence(me, order));
     }
 
@@ -201,6 +235,7 @@ impl Control {
     pub(crate) fn visit_at(self, address: usize, access: Access) {
         let engine = self.engine();
         let id = engine.objects.id(address);
+        engine.refuse_in_graph(COUNTS);
         self.arrive(id, super::types::Attempt::new(access), Place::caller());
         if access == Access::Update {
             self.engine().changed(id);
@@ -229,6 +264,7 @@ impl Control {
     pub(crate) fn acquire_at(self, address: usize) {
         if self.is_weak() {
             let engine = self.engine();
+            engine.refuse_in_graph(COUNTS);
             let (me, id) = (engine.current, engine.objects.id(address));
             self.with(|memory, _| memory.acquire(me, id));
         }

@@ -24,16 +24,11 @@ mod tso;
 use std::{ops::Range, str::FromStr, sync::atomic::Ordering};
 
 use clewline_core::{NotFound, ParseError};
-use clewline_explore::{Schedule, SharedId, TaskId};
+use clewline_explore::{AtomicStep, Clock, Schedule, SharedId, TaskClocks, TaskId, acquires};
 
 pub use origin::{Loaded, Missed, Origin};
 
-use super::{
-    order::{Clock, TaskClocks, acquires},
-    place::Place,
-    races::CellAccesses,
-    view::View,
-};
+use super::{place::Place, races::CellAccesses, view::View};
 
 /// Which stores a load may return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -186,6 +181,15 @@ struct TaskState {
 pub(super) trait ChoiceSource {
     /// A number below `n`.
     fn value(&mut self, n: u32) -> u32;
+
+    /// The number of the store to read, or to come after, if a scheduler of graphs chooses it.
+    fn store(&mut self, _access: AtomicStep<'_>) -> Option<usize> {
+        None
+    }
+
+    /// The store that was chosen has this number among `n`; 0 is the usual one. `None`: the model
+    /// does not allow it.
+    fn note_store(&mut self, _number: Option<usize>, _n: usize) {}
 
     /// Whether a `compare_exchange_weak` at `place` that could succeed fails spuriously.
     fn fails_spuriously(&mut self, place: Place) -> bool;

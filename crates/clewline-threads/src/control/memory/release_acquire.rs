@@ -15,7 +15,7 @@
 
 use std::sync::atomic::Ordering;
 
-use clewline_explore::SharedId;
+use clewline_explore::{Access, AtomicStep, SharedId};
 
 use super::{AtomicAccess, ChoiceSource, MemoryState, Message, ReadModifyWrite, origin::Origin};
 use crate::control::view::View;
@@ -43,7 +43,10 @@ impl MemoryState {
     pub(super) fn choose_load(&mut self, by: AtomicAccess, ask: &mut dyn ChoiceSource) -> usize {
         let floor = self.oldest_readable(by, by.order);
         let is_readable = |it: &Message| floor <= it.stamp;
-        self.choose(by, is_readable, ask)
+        match ask.store(step(by, Access::Read, self.messages(by.object).len(), &mut |_| false)) {
+            Some(at) => self.chosen(by, at, is_readable, ask),
+            None => self.choose(by, is_readable, ask),
+        }
     }
 
     /// The message that an update reads: one that no other update has read, or one that it leaves
@@ -65,7 +68,29 @@ impl MemoryState {
             };
             allowed.extend(is_allowed.then_some(it.stamp));
         }
-        self.choose(by, |it| allowed.contains(&it.stamp), ask)
+        let mut writes = |at: usize| (change.make)(messages[at].value).is_some();
+        let step = step(by, Access::Update, messages.len(), &mut writes);
+        let is_allowed = |it: &Message| allowed.contains(&it.stamp);
+        match ask.store(AtomicStep { failure: change.failure, ..step }) {
+            Some(at) => self.chosen(by, at, is_allowed, ask),
+            None => self.choose(by, is_allowed, ask),
+        }
+    }
+
+    /// Checks the message that a scheduler of graphs has chosen to be read. Returns it, or the
+    /// newest if it is not allowed.
+    fn chosen(
+        &self,
+        by: AtomicAccess,
+        at: usize,
+        is_allowed: impl Fn(&Message) -> bool,
+        ask: &mut dyn ChoiceSource,
+    ) -> usize {
+        let messages = self.messages(by.object);
+        let allowed = || (0..messages.len()).rev().filter(|it| is_allowed(&messages[*it]));
+        let number = allowed().position(|it| it == at);
+        ask.note_store(number, allowed().count());
+        number.map_or(messages.len() - 1, |_| at)
     }
 
     /// Chooses the message to read; the newest comes first.
@@ -135,7 +160,14 @@ impl MemoryState {
         let is_free = |at: &usize| floor <= messages[*at].stamp && stamp_after(messages, *at).is_some();
         let choices: Vec<usize> = (0..messages.len()).rev().filter(is_free).collect();
         let last = messages.len() - 1;
-        let after = self.pick(&choices, last, ask);
+        let after = match ask.store(step(by, Access::Write, messages.len(), &mut |_| false)) {
+            Some(at) => {
+                let number = choices.iter().position(|it| *it == at);
+                ask.note_store(number, choices.len());
+                number.map_or(last, |_| at)
+            }
+            None => self.pick(&choices, last, ask),
+        };
         self.insert(by, after, value, view, origin);
     }
 
@@ -158,6 +190,17 @@ impl MemoryState {
             self.advance_sc_order(by.object, stamp);
         }
     }
+}
+
+/// The access, as schedulers of graphs see it.
+fn step<'a>(
+    by: AtomicAccess,
+    access: Access,
+    stores: usize,
+    writes: &'a mut dyn FnMut(usize) -> bool,
+) -> AtomicStep<'a> {
+    let AtomicAccess { task, object, order, .. } = by;
+    AtomicStep { task, object, access, order, failure: order, stores, writes }
 }
 
 /// A stamp between message `at` and the next, if a store may come there.

@@ -5,7 +5,7 @@ use std::{
 };
 
 use clewline_explore::{
-    Coverage, Ending, Limit, Scheduler, explore,
+    Begin, Coverage, Ending, Limit, Scheduler, System, explore,
     schedulers::{
         Settings, bounded::Bounded, exhaustive::Exhaustive, random::Random as RandomScheduler, replay::Replay,
     },
@@ -21,6 +21,7 @@ use crate::{
     },
 };
 
+mod graph;
 mod oracle;
 mod rules;
 

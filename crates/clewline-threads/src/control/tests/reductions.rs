@@ -13,7 +13,7 @@ use clewline_explore::{
     Scheduler,
     schedulers::{
         bounded::Bounded, bounded_dpor::BoundedDpor, causality::Dependence, dpor::Dpor,
-        exhaustive::Exhaustive,
+        exhaustive::Exhaustive, graph::Graph,
     },
 };
 use clewline_testing::pick;
@@ -22,7 +22,7 @@ use super::*;
 pub(super) use programs::{
     Action, History, KINDS, Matrix, World, histories_within, history, program_of, random_program,
 };
-use programs::{PLAIN, SPURIOUS_KINDS, WEAK_KINDS, random_like, smaller};
+use programs::{GRAPH_KINDS, PLAIN, SPURIOUS_KINDS, WEAK_KINDS, random_like, smaller};
 
 // Programs that take more executions are skipped.
 pub(super) const EXECUTIONS_MAX: u64 = 1_000;
@@ -323,6 +323,21 @@ fn dpor_sees_every_canonical_history_in_weaker_memory_models() {
             "{programs} programs, {all} executions, {few} with reduction"
         );
     }
+}
+
+fn graph() -> Box<dyn Scheduler> {
+    Box::new(Graph::default())
+}
+
+#[test]
+fn graph_sees_every_canonical_history_of_atomics() {
+    let world = World { model: MemoryModel::ReleaseAcquire, ..World::default() };
+    let comparison = Comparison { world, ..unbounded(&graph) };
+    let (programs, all, few) = comparison.check_random("graph", GRAPH_KINDS, pick(20, 120));
+    assert!(
+        is_partial() || pick(60, 400) < programs && few * 10 < all,
+        "{programs} programs, {all} executions, {few} with reduction"
+    );
 }
 
 #[test]

@@ -12,8 +12,9 @@ use clewline_testing::{
 
 use super::*;
 
-/// The results that the engine finds, and the number of executions.
-fn explored(memory: Memory, scheduler: &mut dyn Scheduler, litmus: &Litmus) -> (BTreeSet<Outcome>, u64) {
+pub(super) type LitmusProgram = Program<Words, usize, Vec<usize>>;
+
+pub(super) fn litmus_program(litmus: &Litmus, memory: Memory) -> LitmusProgram {
     let ops = litmus.0.clone();
     let call = move |words: &Words, at: &usize| {
         let Some(ops) = ops.get(*at) else {
@@ -32,20 +33,30 @@ fn explored(memory: Memory, scheduler: &mut dyn Scheduler, litmus: &Litmus) -> (
     };
     let columns = (0..litmus.0.len()).map(|it| vec![it]).collect();
     let calls = Calls { columns, last: vec![litmus.0.len()], initial: Vec::new() };
-    let mut program = Program::new(calls, Words::default, call, Limits::default()).with_memory(memory);
+    Program::new(calls, Words::default, call, Limits::default()).with_memory(memory)
+}
+
+/// The outcome of its last execution.
+pub(super) fn outcome_of(program: &LitmusProgram) -> Outcome {
+    let results = program.outcome().operations.into_iter();
+    let mut read: Vec<Vec<usize>> = results.filter_map(|it| it.ret).map(|it| it.1).collect();
+    let held = read.pop().expect("the last call was made");
+    Outcome { read, held }
+}
+
+/// The results that the engine finds, and the number of executions.
+fn explored(memory: Memory, scheduler: &mut dyn Scheduler, litmus: &Litmus) -> (BTreeSet<Outcome>, u64) {
+    let mut program = litmus_program(litmus, memory);
     let mut seen = BTreeSet::new();
     let (coverage, executions) = explore(&mut program, scheduler, u64::MAX, |program, _, _| {
-        let results = program.outcome().operations.into_iter();
-        let mut read: Vec<Vec<usize>> = results.filter_map(|it| it.ret).map(|it| it.1).collect();
-        let held = read.pop().expect("the last call was made");
-        seen.insert(Outcome { read, held });
+        seen.insert(outcome_of(program));
         ControlFlow::Continue(())
     });
     assert_eq!(coverage, Coverage::Exhausted);
     (seen, executions)
 }
 
-fn under(model: MemoryModel) -> Memory {
+pub(super) fn under(model: MemoryModel) -> Memory {
     Memory { model, ..Memory::default() }
 }
 
@@ -53,7 +64,7 @@ fn exhaustive(model: MemoryModel, litmus: &Litmus) -> BTreeSet<Outcome> {
     explored(under(model), &mut Exhaustive::default(), litmus).0
 }
 
-fn reduced(memory: Memory, litmus: &Litmus) -> (BTreeSet<Outcome>, u64) {
+pub(super) fn reduced(memory: Memory, litmus: &Litmus) -> (BTreeSet<Outcome>, u64) {
     explored(memory, &mut Dpor::new(Dependence::Histories), litmus)
 }
 

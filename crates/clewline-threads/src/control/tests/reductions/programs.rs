@@ -514,6 +514,15 @@ pub(super) const WEAK_KINDS: &[(&str, &[Action])] = &[
     ("weak panics", &[Load(0), Store(0, 0), PanicIf(0), Spawn(NONE, false)]),
 ];
 
+/// The kinds that `graph` explores.
+pub(super) const GRAPH_KINDS: &[(&str, &[Action])] = &[
+    ("graph", PLAIN),
+    ("graph updates", &[Load(0), Load(0), Store(0, 0), Store(0, 0), Add(0), Cas(0)]),
+    ("graph fences", &[Load(0), Load(0), Store(0, 0), Store(0, 0), Fence]),
+    ("graph values", &[Load(0), Store(0, 0), Store(0, 0), Choose(1)]),
+    ("graph yields", &[Load(0), Store(0, 0), Store(0, 0), Yield, Hint]),
+];
+
 /// A variant of `action`.
 fn vary(random: &mut Random, action: &Action, kind: &[Action], depth: u32) -> Action {
     let (cell, lock, coin) = (random.below(3), random.below(2), random.below(2) == 0);

@@ -9,7 +9,7 @@
 
 use std::sync::atomic::Ordering;
 
-use clewline_explore::TaskId;
+use crate::step::TaskId;
 
 /// A set of events that is closed under happens-before.
 pub trait Clock {

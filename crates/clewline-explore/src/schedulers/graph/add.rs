@@ -1,0 +1,235 @@
+//! Events are executed: those of the graph again, and then those that are added to it.
+
+use std::sync::atomic::Ordering;
+
+use super::{
+    events::{Alternative, Event, EventId, INITIAL, Kind, NOWHERE},
+    run::TaskState,
+    state::Graph,
+};
+use crate::{
+    order::Clock,
+    scheduler::{AtomicStep, Choice},
+    step::{Access, TaskId},
+};
+
+/// What is known of an event before it is executed.
+#[derive(Clone, Copy)]
+struct Label {
+    task: TaskId,
+    kind: Kind,
+    order: Ordering,
+    location: u32,
+    source: u32,
+}
+
+impl Graph {
+    /// The next event of `task`, if it was executed before.
+    fn next(&self, task: TaskId) -> Option<EventId> {
+        self.events.of_task(task, self.run.tasks[task.index()].made)
+    }
+
+    /// Executes an event of the graph, and brings what is known of it up to date.
+    fn execute(&mut self, id: EventId) {
+        let event = self.events.at(id);
+        let Event { task, index, kind, order, source, .. } = *event;
+        let from = if kind == Kind::UpdateWrite { self.events.source_of_update(id) } else { source };
+        let is_read = kind.reads() || kind == Kind::UpdateWrite;
+        let (message, cause) = if is_read && from != INITIAL {
+            let store = self.events.at(from);
+            (store.view, store.causes)
+        } else {
+            Default::default()
+        };
+        let TaskState { made, clocks, causes } = &mut self.run.tasks[task.index()];
+        *made += 1;
+        let event = self.events.at_mut(id);
+        match kind {
+            Kind::Local | Kind::Value { .. } => (),
+            Kind::Fence => {
+                clocks.now.include(task, index);
+                clocks.acquire_fence(order);
+                clocks.release_fence(task, order);
+            }
+            Kind::Read | Kind::UpdateRead { .. } => {
+                (event.view, event.causes) = (clocks.now, *causes);
+                clocks.now.include(task, index);
+                clocks.read(order, &message);
+                causes.join(&cause);
+            }
+            Kind::Write => {
+                clocks.now.include(task, index);
+                clocks.store(task, order, &mut event.view);
+            }
+            Kind::UpdateWrite => {
+                clocks.now.include(task, index);
+                event.view = message;
+                clocks.update(task, order, &mut event.view);
+            }
+        }
+        clocks.now.include(task, index);
+        causes.include(task, index);
+        event.happened = clocks.now;
+        if !kind.reads() {
+            event.causes = *causes;
+        }
+        if self.run.is_executed.len() <= id as usize {
+            self.run.is_executed.resize(id as usize + 1, false);
+        }
+        self.run.is_executed[id as usize] = true;
+        self.run.is_step_begun |= self.run.task == Some(task);
+    }
+
+    /// Adds an event, and executes it.
+    fn add(&mut self, label: Label) -> EventId {
+        let Label { task, kind, order, location, source } = label;
+        let index = self.run.tasks[task.index()].made;
+        let begins_step = self.run.task == Some(task) && !self.run.is_step_begun;
+        let event = Event::new(task, index, kind, order, location, source);
+        let id = self.events.push(Event { begins_step, ..event });
+        self.execute(id);
+        id
+    }
+
+    /// An event without an access: executes it again, or adds it. Returns whether it is new.
+    fn add_or_execute(&mut self, label: Label) -> Option<(EventId, bool)> {
+        let Some(id) = self.next(label.task) else { return Some((self.add(label), true)) };
+        let event = self.events.at(id);
+        let is_same = (event.kind, event.order) == (label.kind, label.order);
+        if !is_same {
+            self.diverged();
+            return None;
+        }
+        self.execute(id);
+        Some((id, false))
+    }
+
+    pub(super) fn local(&mut self, task: TaskId) {
+        let (order, location, source) = (Ordering::Relaxed, NOWHERE, INITIAL);
+        self.add_or_execute(Label { task, kind: Kind::Local, order, location, source });
+    }
+
+    pub(super) fn fence(&mut self, task: TaskId, order: Ordering) {
+        self.add_or_execute(Label { task, kind: Kind::Fence, order, location: NOWHERE, source: INITIAL });
+    }
+
+    pub(super) fn draw(&mut self, task: TaskId, n: u32) -> u32 {
+        let (kind, order, location, source) = (Kind::Value { n }, Ordering::Relaxed, NOWHERE, 0);
+        let Some((id, is_new)) = self.add_or_execute(Label { task, kind, order, location, source }) else {
+            return 0;
+        };
+        let event = self.events.at_mut(id);
+        if is_new {
+            event.alternatives = (1..n).map(Alternative::Value).collect();
+        }
+        event.source
+    }
+
+    /// An atomic access: chooses the store that it reads, or after which it comes.
+    pub(super) fn access(&mut self, access: AtomicStep<'_>) -> Choice {
+        if let Some(id) = self.next(access.task) {
+            return self.access_again(id, access);
+        }
+        let location = match self.run.location(access.object) {
+            Some(location) => location,
+            None => self.events.locations.len() as u32,
+        };
+        self.run.locate(access.object, location);
+        let known = self.events.locations.get(location as usize).map_or(0, |it| it.stores.len());
+        if access.stores != known + 1 {
+            return self.divergence();
+        }
+        match access.access {
+            Access::Write => self.add_write(&access, location),
+            _ => self.add_read(access, location),
+        }
+        Choice::Step(known)
+    }
+
+    /// The same access was made before.
+    fn access_again(&mut self, id: EventId, access: AtomicStep<'_>) -> Choice {
+        let Event { kind, location, source, order, .. } = *self.events.at(id);
+        let is_same = match kind {
+            Kind::Read => access.access == Access::Read && order == access.order,
+            Kind::Write => access.access == Access::Write && order == access.order,
+            Kind::UpdateRead { success, failure } => {
+                access.access == Access::Update && (success, failure) == (access.order, access.failure)
+            }
+            Kind::Local | Kind::Fence | Kind::Value { .. } | Kind::UpdateWrite => false,
+        };
+        if !is_same || self.run.location(access.object).is_some_and(|it| it != location) {
+            return self.divergence();
+        }
+        self.run.locate(access.object, location);
+        let store = if kind == Kind::Write { id } else { source };
+        let number = self.run.number(&self.events.locations[location as usize], store);
+        if access.stores <= number {
+            return self.divergence();
+        }
+        if let Kind::UpdateRead { success, failure } = kind {
+            let writes = (access.writes)(number);
+            let actual = if writes { success } else { failure };
+            if self.is_supposed_otherwise(id, writes) {
+                return Choice::Redundant;
+            }
+            self.events.at_mut(id).order = actual;
+            self.execute(id);
+            match self.next(access.task) {
+                Some(write) if self.events.at(write).kind == Kind::UpdateWrite => {
+                    if !writes {
+                        return self.divergence();
+                    }
+                    self.execute(write);
+                }
+                Some(_) if writes => return self.divergence(),
+                Some(_) => (),
+                // The read was revisited, and its write is new.
+                None if writes => self.add_update_write(id),
+                None => (),
+            }
+        } else {
+            self.execute(id);
+        }
+        Choice::Step(number)
+    }
+
+    fn add_read(&mut self, access: AtomicStep<'_>, location: u32) {
+        let AtomicStep { task, order, failure, stores, .. } = access;
+        let is_update = access.access == Access::Update;
+        let mut writes = |number: usize| is_update && (access.writes)(number);
+        let newest = self.events.locations.get(location as usize).and_then(|it| it.stores.last().copied());
+        let is_written = writes(stores - 1);
+        let kind = if is_update { Kind::UpdateRead { success: order, failure } } else { Kind::Read };
+        let read_order = if is_update && !is_written { failure } else { order };
+        let source = newest.unwrap_or(INITIAL);
+        let read = self.add(Label { task, kind, order: read_order, location, source });
+        let place = &self.events.locations[location as usize];
+        let oldest = self.events.oldest_readable(place, &self.events.at(read).view);
+        let others = (oldest..stores - 1).map(|it| (place.store(it), it));
+        let others = others.map(|(store, it)| Alternative::Source { store, writes: writes(it) });
+        self.events.at_mut(read).alternatives = others.collect();
+        if is_written {
+            self.add_update_write(read);
+        }
+    }
+
+    fn add_update_write(&mut self, read: EventId) {
+        let Event { task, order, location, source, .. } = *self.events.at(read);
+        let write = self.add(Label { task, kind: Kind::UpdateWrite, order, location, source: INITIAL });
+        self.events.place(write, source);
+        self.events.at_mut(write).alternatives = self.events.revisits(write);
+    }
+
+    fn add_write(&mut self, access: &AtomicStep<'_>, location: u32) {
+        let AtomicStep { task, order, .. } = *access;
+        let known = self.run.tasks[task.index()].clocks.now;
+        let write = self.add(Label { task, kind: Kind::Write, order, location, source: INITIAL });
+        let place = &self.events.locations[location as usize];
+        let oldest = self.events.oldest_readable(place, &known);
+        let is_free = |it: &EventId| self.events.follower(place, *it, |it| it != write).is_none();
+        let stores = (oldest..place.stores.len() - 1).map(|it| place.store(it)).filter(is_free);
+        let mut alternatives: Vec<Alternative> = stores.map(Alternative::After).collect();
+        alternatives.extend(self.events.revisits(write));
+        self.events.at_mut(write).alternatives = alternatives;
+    }
+}

@@ -1,0 +1,180 @@
+//! Execution graphs: every reads-from relation and every modification order, once.
+//!
+//! Two executions in which each read reads the same store, and the stores of each location have the
+//! same order, differ in nothing that a task can observe: under a weak memory model the values, the
+//! happens-before relation, and so the histories are functions of this *execution graph*. The
+//! scheduler explores graphs instead of interleavings, and each of them once.
+//!
+//! * The next event of a task is added. A read may read each store that is not too old; a store may
+//!   take each place in modification order that is not too old.
+//! * A store that is added may also be read by reads that were added earlier: a *revisit*
+//!   (`revisit`). The events that were added since the read are deleted, except for what the store
+//!   depends on.
+//! * A graph that is to be explored is executed again, in an order of its events in which each
+//!   comes after what it depends on (`plan`), and then continued.
+//!
+//! The graph before a revisit is kept, to be continued later. So there is one graph for each
+//! revisit in a row, and memory grows with the square of the number of events at most.
+//!
+//! Source: M. Kokologiannakis, I. Marmanis, V. Gladstein, V. Vafeiadis, "Truly stateless, optimal
+//! dynamic partial order reduction", 2022. The order of sequentially consistent events is not part
+//! of a graph.
+//!
+//! Requires: a system that lets the scheduler choose stores ([`GraphPath`]), and tasks that are not
+//! started by other tasks. A step that accesses another object than an atomic is refused.
+//!
+//! Invariants: the graph is consistent wherever it is executed; the events below `base` have no
+//! alternatives that are still to be explored in it.
+
+mod add;
+mod advance;
+mod events;
+mod plan;
+mod revisit;
+mod run;
+mod state;
+
+use std::sync::atomic::Ordering;
+
+use super::entry::{Entry, Settings};
+use crate::{
+    scheduler::{AtomicStep, Begin, Choice, Diverged, FastPath, GraphPath, Point, Scheduler},
+    step::{Access, SharedId, Step, TaskId, TaskSet},
+};
+use events::INITIAL;
+pub use state::Graph;
+
+/// The entry in the table of schedulers.
+pub const ENTRY: Entry = Entry {
+    name: "graph",
+    about: "every execution graph of `rc11`: which store each load reads, and the order of stores",
+    is_exhaustive: true,
+    explores_graphs: true,
+    bounds: &[],
+    make: |_: &Settings| Box::new(Graph::default()),
+};
+
+const OTHER_OBJECTS: &str = "the scheduler `graph` explores atomics and fences only, and a thread accesses \
+                             another object, such as a lock; use `bounded-dpor`";
+
+/// Why a step cannot be explored, if it cannot.
+fn refusal(step: &Step) -> Option<&'static str> {
+    match step.access {
+        Access::Local | Access::Read | Access::Write | Access::Update | Access::Fence => None,
+        _ => Some(OTHER_OBJECTS),
+    }
+}
+
+impl Scheduler for Graph {
+    fn begin(&mut self, begin: Begin) -> bool {
+        if begin == Begin::Anew {
+            *self = Graph::default();
+        }
+        if self.run.is_replaying() && self.problem.is_none() {
+            self.diverged();
+        }
+        if self.problem.is_some() {
+            return true;
+        }
+        if !std::mem::replace(&mut self.has_started, true) {
+            self.run.begin(Vec::new());
+            return true;
+        }
+        self.advance()
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> Choice {
+        if let Some(problem) = self.problem.take() {
+            self.run.begin(Vec::new());
+            return problem;
+        }
+        let index = match self.run.next_task() {
+            Some(task) => point.enabled.iter().position(|it| it.task == task),
+            None => Some(0),
+        };
+        let Some(index) = index else {
+            return Choice::Diverged(Diverged::new(self.run.steps(), &[], point));
+        };
+        if let Some(reason) = refusal(&point.enabled[index]) {
+            return Choice::Refused(reason);
+        }
+        self.run.begin_step(point.enabled[index].task);
+        Choice::Step(index)
+    }
+
+    fn choose_value(&mut self, n: u32) -> u32 {
+        let Some(task) = self.run.task() else {
+            self.diverged();
+            return 0;
+        };
+        self.draw(task, n)
+    }
+
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl FastPath for Graph {
+    fn replay_choice(&mut self, enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
+        if self.problem.is_some() {
+            return None;
+        }
+        let task = self.run.next_task().filter(|it| enabled.contains(*it))?;
+        self.run.begin_step(task);
+        Some(task)
+    }
+
+    fn on_step(&mut self, step: &Step) {
+        if self.run.is_step_empty() {
+            match step.access {
+                Access::Read | Access::Write | Access::Update => self.fail(Choice::Refused(OTHER_OBJECTS)),
+                _ => self.local(step.task),
+            }
+        }
+    }
+
+    fn graph(&mut self) -> Option<&mut dyn GraphPath> {
+        Some(self)
+    }
+}
+
+impl GraphPath for Graph {
+    fn on_start(&mut self, task: TaskId, after: TaskSet) {
+        self.events.know(task);
+        after.iter().for_each(|it| self.events.know(it));
+        self.events.after[task.index()] = after;
+        self.run.start(task, after);
+    }
+
+    fn choose_store(&mut self, access: AtomicStep<'_>) -> Choice {
+        let choice = self.access(access);
+        if !matches!(choice, Choice::Step(_)) {
+            self.run.begin(Vec::new());
+        }
+        choice
+    }
+
+    fn choose_value_of(&mut self, task: TaskId, n: u32) -> u32 {
+        self.draw(task, n)
+    }
+
+    fn on_fence(&mut self, task: TaskId, order: Ordering) {
+        self.fence(task, order);
+    }
+
+    fn is_replaying(&self) -> bool {
+        self.run.is_replaying()
+    }
+
+    fn has_read_last(&self, task: TaskId, objects: &[SharedId]) -> bool {
+        objects.iter().filter_map(|it| self.run.location(*it)).all(|location| {
+            let last = self.events.locations[location as usize].stores.last();
+            let last = last.copied().unwrap_or(INITIAL);
+            let own = self.events.tasks[task.index()].iter().rev();
+            let mut own = own.filter(|it| self.events.at(**it).location == location);
+            // The last store may be that of the loop itself, which stores what it has read.
+            own.next().is_none_or(|it| *it == last || self.events.at(*it).source == last)
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! The engine's part of schedulers that explore execution graphs
+//! ([`GraphPath`](clewline_explore::GraphPath)).
+//!
+//! Which tasks can move must then follow from what they have read, and not from the order in which
+//! tasks have moved: a task that yields continues, and a loop waits if it has read the same
+//! values again, whatever has been stored since.
+
+use clewline_explore::{Ending, GraphPath, SharedId, TaskId, TaskSet};
+
+use super::state::Engine;
+use crate::control::memory::{AtomicAccess, MemoryModel};
+
+const MODEL: &str = "the scheduler `graph` explores `--memory-model rc11` only; use `bounded-dpor`";
+const FOREIGN: &str = "the scheduler `graph` does not explore unmodified code; use `bounded-dpor`";
+const REAL_TIME: &str = "the scheduler `graph` does not see the order of an execution, which `--real-time` asks \
+                         for; use `bounded-dpor`";
+const STALE_READS: &str = "the scheduler `graph` has no bound of stale reads; use `bounded-dpor`";
+const SPURIOUS: &str = "the scheduler `graph` does not explore spurious failures; use `bounded-dpor`";
+
+pub(super) const STARTED_TASKS: &str =
+    "the scheduler `graph` does not explore threads that other threads start; use `bounded-dpor`";
+
+impl Engine {
+    /// An execution begins. Returns why the scheduler cannot explore it, if it cannot.
+    pub(super) fn begin_graph(&mut self) -> Option<&'static str> {
+        self.is_graph = self.scheduler().graph().is_some();
+        let settings = self.weak.settings;
+        let reasons = [
+            (self.foreign.is_some(), FOREIGN),
+            (settings.model != MemoryModel::ReleaseAcquire, MODEL),
+            (settings.real_time, REAL_TIME),
+            (settings.stale_max.is_some(), STALE_READS),
+            (settings.spurious_failures || self.limits.spurious != 0, SPURIOUS),
+        ];
+        reasons.into_iter().find(|it| self.is_graph && it.0).map(|it| it.1)
+    }
+
+    /// The scheduler, if it explores graphs and is asked.
+    pub(super) fn graph(&mut self) -> Option<&mut dyn GraphPath> {
+        if !self.is_graph || self.is_free || self.is_ending || self.ending.is_some() || self.is_replica() {
+            return None;
+        }
+        self.scheduler().graph()
+    }
+
+    /// What happens next cannot be explored as a graph.
+    #[cold]
+    pub(super) fn refuse_in_graph(&mut self, reason: &'static str) {
+        if self.graph().is_some() {
+            self.end_with(Ending::Refused(reason));
+        }
+    }
+
+    /// `task` begins.
+    pub(super) fn graph_start(&mut self, task: TaskId) {
+        let after = self.tasks[task.index()].after;
+        if let Some(graph) = self.graph() {
+            graph.on_start(task, after);
+        }
+    }
+
+    /// The tasks that can move: also waiting ones, if their next step was executed before.
+    pub(super) fn graph_movable(&mut self, movable: TaskSet) -> TaskSet {
+        let is_replaying = self.graph().is_some_and(|it| it.is_replaying());
+        if is_replaying { movable.union(self.spinning) } else { movable }
+    }
+
+    /// What `task` has read last from `object`, as a number that other values hardly have.
+    pub(super) fn value_read_before(&self, task: TaskId, object: SharedId) -> u32 {
+        let same = |it: &&(TaskId, SharedId, u32)| (it.0, it.1) == (task, object);
+        self.weak.last_read.iter().find(same).map_or(0, |it| it.2)
+    }
+
+    /// A task has read a value. If it is another than before, the task does not wait in a loop.
+    pub(super) fn note_read(&mut self, by: AtomicAccess, value: u64) {
+        if !self.is_graph || self.is_replica() {
+            return;
+        }
+        let value = (value.wrapping_add(1).wrapping_mul(0x517C_C1B7_2722_0A95) >> 32) as u32;
+        let known = &mut self.weak.last_read;
+        let is_new = match known.iter_mut().find(|it| (it.0, it.1) == (by.task, by.object)) {
+            Some(it) => std::mem::replace(&mut it.2, value) != value,
+            None => {
+                known.push((by.task, by.object, value));
+                true
+            }
+        };
+        if is_new {
+            self.spinning.remove(by.task);
+            self.tasks[by.task.index()].spins = None;
+        }
+    }
+
+    /// Whether all tasks that wait in loops have read the last stores.
+    pub(super) fn has_read_last(&mut self) -> bool {
+        for task in self.spinning {
+            let objects = self.tasks[task.index()].spins.take().unwrap_or_default();
+            let is_last = self.graph().is_none_or(|it| it.has_read_last(task, &objects));
+            self.tasks[task.index()].spins = Some(objects);
+            if !is_last {
+                return false;
+            }
+        }
+        true
+    }
+}
