@@ -18,7 +18,7 @@ use clewline_testing::pick_of_three;
 const LIMIT: Duration = Duration::from_millis(50);
 // A tenth of the limit, and what a debug build needs where an optimized one takes a few
 // milliseconds.
-const OVERSHOOT_MAX: Duration = Duration::from_millis(400);
+const OVERSHOOT_MAX: Duration = Duration::from_millis(155);
 
 // How often a case is measured that is late.
 const ATTEMPTS: usize = 3;
