@@ -1,8 +1,9 @@
 //! The commands that README and the manual ask a reader to type, run as they stand in a fresh
 //! clone.
 //!
-//! README's first two, which start with `cargo run`, are always run; all others with
-//! `CLEWLINE_AT_LENGTH` set, as `./test all` does. [`page`] says what is taken from a page. Files
+//! In `./test` only README's first two are run, by the binary that was built for the tests: a
+//! second build would take as long as all of these tests. With `CLEWLINE_AT_LENGTH` set, as
+//! `./test all` does, all are, as they stand. [`page`] says what is taken from a page. Files
 //! that a reader would have (`history.jsonl`, `queue_test.c`) are in `files`, or are made by
 //! `files/prepare.sh`.
 
@@ -57,13 +58,16 @@ fn commands_do_what_their_pages_say() {
     let is_at_length = std::env::var_os("CLEWLINE_AT_LENGTH").is_some();
     let clone = FreshClone::new();
     let mut pages = pages(&clone.folder);
-    let is_first = |it: &Command| it.text.starts_with("cargo run -- ");
     if is_at_length {
         clone.prepare(&pages);
     } else {
         pages.truncate(1);
-        pages[0].1.commands.retain(is_first);
-        assert_eq!(pages[0].1.commands.len(), 2, "README begins with two commands");
+        let commands = &mut pages[0].1.commands;
+        commands.retain(|it| it.text.starts_with(CARGO_RUN));
+        assert_eq!(commands.len(), 2, "README begins with two commands");
+        for it in commands {
+            it.text = it.text.replacen(CARGO_RUN, &format!("{} ", env!("CARGO_BIN_EXE_clewline")), 1);
+        }
     }
     let mut complaints = Vec::new();
     for (_, page) in &pages {
@@ -81,6 +85,26 @@ fn commands_do_what_their_pages_say() {
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n\n"));
 }
 
+/// `cargo run` starts `clewline`, though the workspace has several binaries.
+#[test]
+fn cargo_run_knows_what_to_run() {
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let asked = std::process::Command::new(cargo)
+        .args(["metadata", "--no-deps", "--offline", "--locked", "--format-version", "1"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let all: serde_json::Value = serde_json::from_slice(&asked.stdout).unwrap();
+    let list = |of: &serde_json::Value| of.as_array().unwrap().clone();
+    let members = list(&all["workspace_default_members"]);
+    let packages = list(&all["packages"]);
+    let of_run = packages.iter().filter(|it| members.contains(&it["id"]));
+    let defaults: Vec<&str> = of_run.filter_map(|it| it["default_run"].as_str()).collect();
+    assert_eq!(defaults, ["clewline"]);
+}
+
+// What README's first commands begin with.
+const CARGO_RUN: &str = "cargo run -- ";
 // How often real threads may try to show a bug.
 const ATTEMPTS: usize = 3;
 // A command that takes longer is stuck.
