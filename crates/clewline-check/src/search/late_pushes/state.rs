@@ -104,9 +104,9 @@ pub(super) struct Search<'c> {
     // The gap of the last pop.
     time: u32,
     log: Vec<Change>,
-    // While candidates are looked for: the complete pushes that are open and left, with their lists.
-    // How many gaps of each push would be dead, of which pushes some would be, and the first gap
-    // with which one would have none left.
+    // While candidates are looked for: the complete pushes that are open and left, with their
+    // lists; how many gaps of each push would be dead, of which pushes some would be, and the first
+    // gap with which one would have none left.
     open: Vec<(u32, u32)>,
     hits: Vec<u32>,
     hit: Vec<u32>,
@@ -468,8 +468,9 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Of the moves with the same push, those are left that no other one spares: a pop that may come
-    /// first and has to. Each pop may find each push, so they are sorted, and not compared one by one.
+    /// Of the moves with the same push, those are left that no other one spares: a pop that may
+    /// come first and has to. Each pop may find each push, so moves are sorted, and not compared
+    /// one by one.
     fn spare_moves(&mut self, start: usize) {
         let columns = self.columns;
         let right = |it: &Move| columns.intervals[it.pop as usize].right;
