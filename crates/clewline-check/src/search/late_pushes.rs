@@ -116,7 +116,7 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<Verdict> 
 /// The limit that was hit, or that an operation is not one of such an object.
 pub fn search(columns: &Columns, budget: &Budget) -> Result<Found, Reason> {
     SCOPE.check(columns)?;
-    let (is_found, moves) = Search::new(columns, budget).found()?;
-    let order = order(columns, budget, &moves);
+    let (is_found, moves) = Search::new(columns, budget)?.found()?;
+    let order = order(columns, budget, &moves)?;
     Ok(if is_found { Found::Linearization(order) } else { Found::Longest(as_far_as_allowed(columns, order)) })
 }

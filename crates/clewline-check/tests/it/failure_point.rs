@@ -171,26 +171,32 @@ fn returns_lists(spec: &str) -> bool {
 #[test]
 fn failure_points_of_random_histories_agree_with_the_oracle() {
     for entry in &CATALOG {
-        let mut seen = ResultCounts::default();
+        let (name, mut seen) = (entry.name, ResultCounts::default());
+        let (may_block, only_truth) = (may_block(name), returns_only_truth(name));
+        // A result that lists all that is inside leaves hardly a choice.
+        let lists = returns_lists(name) || returns_objects(name);
+        let is_enough = |seen: &ResultCounts| {
+            let &ResultCounts { hold, blocked, one, several, early } = seen;
+            let is_any = share(100) < hold && share(60) < blocked + one + several && share(30) < early;
+            is_any
+                && if may_block {
+                    share(20) < blocked
+                } else {
+                    share(if only_truth { 100 } else { 50 }) < one
+                        && (only_truth || lists || share(20) < several)
+                }
+        };
         for seed in 0..pick(150, 1_200) {
-            check_failure_point(entry.name, &*random_history(entry.name, seed), &mut seen);
+            // In `./test`, all only of an object whose histories are seldom violated.
+            if pick(60, 1_200) <= seed && is_enough(&seen) {
+                break;
+            }
+            check_failure_point(name, &*random_history(name, seed), &mut seen);
         }
-        let ResultCounts { hold, blocked, one, several, early } = seen;
-        let name = entry.name;
-        assert!(
-            share(100) < hold && share(60) < blocked + one + several && share(30) < early,
-            "{name}: {seen:?}"
-        );
-        if may_block(name) {
-            assert!(share(20) < blocked, "{name}: {seen:?}");
-        } else if returns_only_truth(name) {
-            // If one of two results is wrong, the other is the only one.
-            assert!(blocked == 0 && share(100) < one && several == 0, "{name}: {seen:?}");
-        } else {
-            // A result that lists all that is inside leaves hardly a choice.
-            let is_several = share(20) < several || returns_lists(name) || returns_objects(name);
-            assert!(blocked == 0 && share(50) < one && is_several, "{name}: {seen:?}");
-        }
+        assert!(is_enough(&seen), "{name}: {seen:?}");
+        assert!(may_block || seen.blocked == 0, "{name}: {seen:?}");
+        // If one of two results is wrong, the other is the only one.
+        assert!(may_block || !only_truth || seen.several == 0, "{name}: {seen:?}");
     }
 }
 

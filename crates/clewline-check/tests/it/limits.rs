@@ -18,7 +18,10 @@ use clewline_testing::pick_of_three;
 const LIMIT: Duration = Duration::from_millis(50);
 // A tenth of the limit, and what a debug build needs where an optimized one takes a few
 // milliseconds.
-const OVERSHOOT_MAX: Duration = Duration::from_millis(400);
+const OVERSHOOT_MAX: Duration = Duration::from_millis(155);
+
+// Objects and shapes on which `auto` was late before it was mended: always measured.
+const LATE_ONCE: [(&str, &str); 1] = [("deque", "wide")];
 
 // How often a case is measured that is late.
 const ATTEMPTS: usize = 3;
@@ -68,8 +71,8 @@ fn overshoot(run: &dyn Fn(&Options)) -> Duration {
     (processor_time() - begun).saturating_sub(LIMIT)
 }
 
-/// Histories of one specification, each hard in its own way.
-fn shapes(spec: &str, methods: &[&str]) -> Vec<(&'static str, Recording)> {
+/// Plans of histories of an object with these methods, each hard in its own way.
+fn shapes(methods: &[&str]) -> Vec<(&'static str, GeneratorConfig)> {
     let many = 3_000;
     let usual = GeneratorConfig {
         operations: many,
@@ -80,7 +83,7 @@ fn shapes(spec: &str, methods: &[&str]) -> Vec<(&'static str, Recording)> {
     };
     let weight = |&it: &&str| (it.to_owned(), if it == methods[0] { 9 } else { 1 });
     let deep: Vec<(String, u32)> = methods.iter().map(weight).collect();
-    let plans = [
+    vec![
         ("all overlapping", GeneratorConfig { processes: many, ..usual.clone() }),
         ("all pending", GeneratorConfig { processes: many, pending: 1.0, ..usual.clone() }),
         (
@@ -92,10 +95,7 @@ fn shapes(spec: &str, methods: &[&str]) -> Vec<(&'static str, Recording)> {
         ("wide", GeneratorConfig { processes: 300, values: ValueDomain::Below(3), ..usual.clone() }),
         ("distinct", GeneratorConfig { values: ValueDomain::Distinct, ..usual.clone() }),
         ("very long", GeneratorConfig { operations: 5 * many, processes: 2, ..usual }),
-    ];
-    let generate =
-        |(name, plan): (&'static str, GeneratorConfig)| (name, find(spec).unwrap().generate(&plan));
-    plans.into_iter().map(generate).collect()
+    ]
 }
 
 /// With the results of two operations of one method exchanged, if there are such.
@@ -119,6 +119,11 @@ fn exchanged(recording: Recording) -> Recording {
 
 /// A phase of a check, and its name.
 type Phase<'a> = (String, Box<dyn Fn(&Options) + 'a>);
+
+/// How many phases there are: each checker, `auto`, and four that are no checks.
+fn phases_count() -> usize {
+    checkers().count() + 5
+}
 
 /// Everything that takes a budget.
 fn phases(case: &dyn ErasedHistory) -> Vec<Phase<'_>> {
@@ -179,22 +184,31 @@ fn time_limits_are_kept_in_every_phase_of_every_checker() {
     let mut late: Vec<String> = Vec::new();
     for entry in &CATALOG {
         let methods: Vec<&str> = entry.methods().collect();
-        for (shape, recording) in shapes(entry.name, &methods) {
+        let both = |it: (&'static str, GeneratorConfig)| [("", it.clone()), ("violated, ", it)];
+        for (verdict, (shape, plan)) in shapes(&methods).into_iter().flat_map(both) {
+            let first = number + 1;
+            number += phases_count();
+            let was_late = LATE_ONCE.contains(&(entry.name, shape));
+            // A history is made only if one of its phases is measured.
+            if (first..=number).all(|it| it % distance != 0) && !was_late {
+                continue;
+            }
             let spec = find(entry.name).unwrap();
-            for (verdict, recording) in [("", recording.clone()), ("violated, ", exchanged(recording))] {
-                let Ok(case) = spec.load(recording) else { continue };
-                for (phase, run) in phases(&*case) {
-                    number += 1;
-                    if number % distance != 0 {
-                        continue;
-                    }
-                    measured += 1;
-                    // A page fault or an interrupt of the system may be counted as well.
-                    let over = (0..ATTEMPTS).map(|_| overshoot(&*run)).find(|it| *it <= overshoot_max);
-                    if over.is_none() {
-                        let over = overshoot(&*run);
-                        late.push(format!("{}, {verdict}{shape}, {phase}: {over:?}", entry.name));
-                    }
+            let recording = spec.generate(&plan);
+            let recording = if verdict.is_empty() { recording } else { exchanged(recording) };
+            let Ok(case) = spec.load(recording) else { continue };
+            let phases = phases(&*case);
+            assert_eq!(phases.len(), phases_count());
+            for (number, (phase, run)) in (first..).zip(phases) {
+                if number % distance != 0 && !(was_late && phase == "auto") {
+                    continue;
+                }
+                measured += 1;
+                // A page fault or an interrupt of the system may be counted as well.
+                let over = (0..ATTEMPTS).map(|_| overshoot(&*run)).find(|it| *it <= overshoot_max);
+                if over.is_none() {
+                    let over = overshoot(&*run);
+                    late.push(format!("{}, {verdict}{shape}, {phase}: {over:?}", entry.name));
                 }
             }
         }

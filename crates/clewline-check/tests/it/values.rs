@@ -106,23 +106,23 @@ impl Visitor for Compare {
                 }
                 let Some(history) = typed(&specification, &recording, substitute) else { continue };
                 let case = erase_with_codec(specification.clone(), history);
-                let about = format!("{name} with {kind}, seed {seed}: {:#?}", case.problems());
-                assert_eq!(verdict(&*case), expected, "{about}");
+                let about = || format!("{name} with {kind}, seed {seed}: {:#?}", case.problems());
+                assert_eq!(verdict(&*case), expected, "{}", about());
                 for checker in &SEARCHES {
                     let is_violated =
                         |it: &Problem<'_>| check(*checker, it, &Budget::unlimited()).word() == "violated";
                     let violated = case.problems().iter().any(is_violated);
-                    assert_eq!(violated, expected == "violated", "{} on {about}", checker.name());
+                    assert_eq!(violated, expected == "violated", "{} on {}", checker.name(), about());
                 }
                 // As it is when it was saved and read again.
                 let saved = case.recording().unwrap();
-                assert!(has_own_values(&saved), "{about}");
+                assert!(has_own_values(&saved), "{}", about());
                 let again = specification.load(saved).unwrap();
-                assert_eq!(verdict(&*again), expected, "saved: {about}");
+                assert_eq!(verdict(&*again), expected, "saved: {}", about());
                 for problem in case.problems() {
                     for &id in problem.operations() {
                         let labels = [again.label(id), case.label(id)].map(in_any_order);
-                        assert_eq!(labels[0], labels[1], "{about}");
+                        assert_eq!(labels[0], labels[1], "{}", about());
                     }
                 }
                 self.counts.entry((name, kind)).or_default()[usize::from(expected == "violated")] += 1;

@@ -88,10 +88,15 @@ fn passes_divide_the_memory() {
         peak
     };
     let least = peak("small.jsonl", "1");
-    let [one, four, sixteen] = ["1", "4", "16"].map(|it| peak("large.jsonl", it).saturating_sub(least));
+    let more = |passes: &str| peak("large.jsonl", passes).saturating_sub(least);
+    let (one, four) = (more("1"), more("4"));
     // Of few operations the process itself needs most.
-    let (of_four, of_sixteen) = pick((one * 3 / 4, one / 2), (one / 2, one / 4));
-    assert!(four < of_four && sixteen < of_sixteen, "{least} bytes, and {one}, {four}, {sixteen} more");
+    assert!(four < pick(one * 3 / 4, one / 2), "{least} bytes, and {one}, {four} more");
+    // Sixteen passes read the file sixteen times.
+    if pick(false, true) {
+        let sixteen = more("16");
+        assert!(sixteen < one / 4, "{least} bytes, and {one}, {sixteen} more");
+    }
 }
 
 #[test]

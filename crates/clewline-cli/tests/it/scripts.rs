@@ -44,7 +44,7 @@ fn histories_of_scripts_are_generated_streamed_and_drawn() {
     let folder = examples("scripts-generate");
     for (name, _) in EXAMPLES {
         let spec = format!("{name}.star");
-        let args = ["generate", "--spec", &spec, "--operations", "60", "--pending", "0.05", "--seed", "3"];
+        let args = ["generate", "--spec", &spec, "--operations", "30", "--pending", "0.05", "--seed", "3"];
         let made = clewline(&folder, &args, "");
         assert_eq!((made.code, made.stderr.as_str()), (0, ""), "{name}");
         // From standard input it is streamed.

@@ -90,14 +90,16 @@ fn broken(mut recording: Recording, seed: u64) -> Recording {
 #[test]
 fn a_stream_has_the_verdict_of_the_whole_history() {
     let (mut held, mut violated, mut forgetful, mut unknown) = (0, 0, 0, 0);
-    for entry in &CATALOG {
+    for (place, entry) in CATALOG.iter().enumerate() {
         let object = clewline_specs::find(entry.name).unwrap();
-        for seed in 0..pick(4, 30) {
+        // One that holds and one that is broken: of one object as events, of the next as rows.
+        let few = 2 * (place as u64 % 2);
+        for seed in pick(few..few + 2, 0..30) {
             let recording = object.generate(&plan(seed));
             let recording = if seed.is_multiple_of(2) { recording } else { broken(recording, seed) };
             let is_events = seed % 4 < 2;
             let text = lines(&recording, is_events);
-            let check = Check::new().configurations(pick(10_000, 200_000));
+            let check = Check::new().configurations(pick(2_000, 200_000));
             let whole = check.reader("whole.jsonl", text.as_bytes(), entry.name).run().unwrap();
             if matches!(whole.verdict(), Verdict::Unknown(_)) {
                 continue;
@@ -117,7 +119,7 @@ fn a_stream_has_the_verdict_of_the_whole_history() {
         }
     }
     assert!(
-        pick(20, 100) < held && pick(5, 50) < violated && pick(30, 300) < forgetful && unknown < 60,
+        pick(20, 100) < held && pick(5, 50) < violated && pick(20, 300) < forgetful && unknown < 60,
         "{held} {violated} {forgetful} {unknown}"
     );
 }

@@ -7,9 +7,12 @@ use std::{
     ffi::OsStr,
     fs,
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
 use lines::{Lines, test_modules};
+
+use crate::arrows::tokens::{Product, tokens, without_tests};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -467,16 +470,24 @@ fn crates_depend_only_on_allowed_crates() {
     expect_none(complaints);
 }
 
-/// The number of lines of each crate, without tests.
+/// The number of lines of each crate, without tests. To count them takes a while, so it is done
+/// once.
 fn lines_of_crates() -> BTreeMap<String, Lines> {
+    static LINES: OnceLock<BTreeMap<String, Lines>> = OnceLock::new();
+    LINES.get_or_init(count_lines_of_crates).clone()
+}
+
+fn count_lines_of_crates() -> BTreeMap<String, Lines> {
     let sources: Vec<_> = sources().into_iter().filter(|(path, _)| path.contains("/src/")).collect();
-    let tests: Vec<String> = sources.iter().flat_map(|(path, text)| test_modules(path, text)).collect();
+    let products: Vec<Product> = sources.iter().map(|(_, text)| without_tests(&tokens(text))).collect();
+    let files = || sources.iter().zip(&products);
+    let tests: Vec<String> = files().flat_map(|((path, _), product)| test_modules(path, product)).collect();
     let is_product = |path: &str| !is_test(path) && !tests.iter().any(|it| path.starts_with(it));
     let mut lines: BTreeMap<String, Lines> = BTreeMap::new();
-    for (path, text) in sources.iter().filter(|it| is_product(&it.0)) {
+    for ((path, text), product) in files().filter(|it| is_product(&it.0.0)) {
         let name = path.split('/').nth(1).unwrap();
         let of_crate = lines.entry(name.to_owned()).or_default();
-        *of_crate = of_crate.and(Lines::of_product(text));
+        *of_crate = of_crate.and(Lines::of_product(text, product));
     }
     lines
 }

@@ -1,6 +1,6 @@
 //! The order of all operations that moves stand for.
 
-use clewline_core::Budget;
+use clewline_core::{Budget, Reason};
 use clewline_monitor::{Columns, NONE};
 
 use super::{
@@ -10,8 +10,12 @@ use super::{
 use crate::search::links::Links;
 
 /// The order that the moves stand for, with all complete pushes.
-pub(super) fn order(columns: &Columns, budget: &Budget, trail: &[Move]) -> Vec<u32> {
-    let mut search = Search::new(columns, budget);
+///
+/// # Errors
+///
+/// The limit that was hit.
+pub(super) fn order(columns: &Columns, budget: &Budget, trail: &[Move]) -> Result<Vec<u32>, Reason> {
+    let mut search = Search::new(columns, budget)?;
     // The operations of each gap, in a list; its sentinel comes before all of them and after.
     let mut line = Links::new(columns.len(), columns.gaps());
     let start_of = |gap: u32| columns.len() as u32 + gap;
@@ -51,5 +55,5 @@ pub(super) fn order(columns: &Columns, budget: &Budget, trail: &[Move]) -> Vec<u
             next = line.after(at);
         }
     }
-    order
+    Ok(order)
 }

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     pace::{LOOK_WORK, Pace, STEP_WORK},
     search::{
-        backtracking::{Longest, add_move},
+        backtracking::Longest,
         links::{Links, positions_by_call, positions_by_return, random_bits},
     },
 };
@@ -104,8 +104,10 @@ pub(super) struct Search<'c> {
     // The gap of the last pop.
     time: u32,
     log: Vec<Change>,
-    // While candidates are looked for: how many gaps of each push would be dead, of which pushes
-    // some would be, and the first gap with which one would have none left.
+    // While candidates are looked for: the complete pushes that are open and left, with their
+    // lists; how many gaps of each push would be dead, of which pushes some would be, and the first
+    // gap with which one would have none left.
+    open: Vec<(u32, u32)>,
     hits: Vec<u32>,
     hit: Vec<u32>,
     first_loss: u32,
@@ -125,7 +127,7 @@ pub(super) struct Search<'c> {
 }
 
 impl<'c> Search<'c> {
-    pub(super) fn new(columns: &'c Columns, budget: &'c Budget) -> Self {
+    pub(super) fn new(columns: &'c Columns, budget: &'c Budget) -> Result<Self, Reason> {
         let count = columns.len();
         let (values, ends, number) = values_and_ends(columns);
         let by_call = positions_by_call(columns);
@@ -136,14 +138,15 @@ impl<'c> Search<'c> {
         let all = 0..count as u32;
         all.filter(|&it| is_push(it)).for_each(|it| pushes[values[it as usize] as usize] += 1);
         let side = |end: u8| {
-            Side::new(columns, &by_return, |it| is_push(it) && is_complete(it) && ends[it as usize] == end)
+            let is_here = |it: u32| is_push(it) && is_complete(it) && ends[it as usize] == end;
+            Side::new(columns, &by_return, budget, is_here)
         };
         let mut search = Search {
             columns,
             budget,
             by_call: Links::new(count, 1),
             by_return: Links::new(count, 1),
-            sides: [side(0), side(1)],
+            sides: [side(0)?, side(1)?],
             pushes: Links::new(count, 2 * number),
             far: Links::new(count, 2 * number),
             returned: Vec::new(),
@@ -156,6 +159,7 @@ impl<'c> Search<'c> {
             time: 0,
             log: Vec::new(),
             first_loss: NONE,
+            open: Vec::new(),
             hits: vec![0; count],
             hit: Vec::new(),
             trail: Vec::new(),
@@ -174,7 +178,7 @@ impl<'c> Search<'c> {
             ends,
         };
         search.fill(&by_call, &by_return);
-        search
+        Ok(search)
     }
 
     /// Puts the operations into their lists.
@@ -261,14 +265,29 @@ impl<'c> Search<'c> {
     }
 
     fn find_moves(&mut self, start: usize, deadline: u32) {
+        let mut open = std::mem::take(&mut self.open);
+        open.clear();
+        for side in &self.sides {
+            self.pace.add(LOOK_WORK / 8 * side.open(deadline).len() as u64);
+            let left = side.open(deadline).iter().filter(|&&it| self.is_left[it as usize]);
+            open.extend(left.map(|&it| (self.list(it), it)));
+        }
+        open.sort_unstable();
+        self.find_moves_among(&open, start, deadline);
+        self.open = open;
+    }
+
+    /// The moves that can be made, given the pushes that are open at the deadline, sorted by their
+    /// lists.
+    fn find_moves_among(&mut self, open: &[(u32, u32)], start: usize, deadline: u32) {
         let mut next = self.by_call.first(0);
         while let Some(pop) = next.filter(|&it| self.left(it) <= deadline) {
             next = self.by_call.after(pop);
             self.pace.add(LOOK_WORK);
             let it = Move::of(pop, self.time.max(self.left(pop)));
             if self.columns.kinds[pop as usize] != RoleKind::Empty {
-                self.find_near(start, it, deadline);
-                self.find_far(start, it, deadline);
+                self.find_near(open, it, deadline);
+                self.find_far(it, deadline);
             } else if self.is_empty_at(it.found) {
                 let is_dead = |side: &Side| side.gaps.first(0).is_none_or(|gap| it.found <= gap);
                 if it.found == self.time && self.sides.iter().all(is_dead) {
@@ -276,11 +295,13 @@ impl<'c> Search<'c> {
                     self.moves.push(it);
                     return;
                 }
-                self.add_move(start, it);
+                self.moves.push(it);
             }
         }
+        self.spare_moves(start);
         let first = self.by_call.first(0).map_or(0, |it| self.left(it));
-        if let Some(&it) = self.moves[start..].iter().find(|it| self.is_free(it, first)) {
+        let free = self.moves[start..].iter().filter(|it| self.is_free(it, first)).min_by_key(|it| it.pop);
+        if let Some(&it) = free {
             self.moves.truncate(start);
             self.moves.push(it);
         }
@@ -306,7 +327,7 @@ impl<'c> Search<'c> {
     }
 
     /// The moves in which the pop finds a push at its end.
-    fn find_near(&mut self, start: usize, it: Move, deadline: u32) {
+    fn find_near(&mut self, open: &[(u32, u32)], it: Move, deadline: u32) {
         let list = self.list(it.pop);
         let end = self.ends[it.pop as usize] as usize;
         let near = |search: &Self, push: u32| {
@@ -314,13 +335,9 @@ impl<'c> Search<'c> {
             Move { push, pushed: found, found, ..it }
         };
         // What has not returned before.
-        for place in 0..self.sides[end].open(deadline).len() {
-            let push = self.sides[end].open(deadline)[place];
-            let is_found = self.values[push as usize] == self.values[it.pop as usize];
-            if is_found && self.is_left[push as usize] {
-                self.add_move(start, near(self, push));
-            }
-        }
+        let first = open.partition_point(|it| it.0 < list);
+        let found = open[first..].iter().take_while(|it| it.0 == list);
+        found.for_each(|&(_, push)| self.moves.push(near(self, push)));
         self.look_at(list, it.found);
         let last = self.list_starts[list as usize + 1];
         for place in self.list_starts[list as usize] + self.returns[list as usize]..last {
@@ -329,7 +346,7 @@ impl<'c> Search<'c> {
                 break;
             }
             if self.is_left[push as usize] && it.found <= self.right(push) {
-                self.add_move(start, near(self, push));
+                self.moves.push(near(self, push));
             }
         }
         // What has.
@@ -342,7 +359,7 @@ impl<'c> Search<'c> {
             next = self.pushes.before(push).unwrap_or(NONE);
             self.pace.add(LOOK_WORK);
             if it.found <= self.right(push) {
-                self.add_move(start, near(self, push));
+                self.moves.push(near(self, push));
                 continue;
             }
             let dead = &self.sides[end].is_dead;
@@ -353,7 +370,7 @@ impl<'c> Search<'c> {
             }
             if !self.is_any_lost(end, &mut scanned, pushed) {
                 let narrowed = self.hit.len() as u32;
-                self.add_move(start, Move { push, pushed, narrowed, ..it });
+                self.moves.push(Move { push, pushed, narrowed, ..it });
             }
         }
         // The last one that was called in time: a pop at the other end needs the first.
@@ -364,28 +381,28 @@ impl<'c> Search<'c> {
             pending = Some(later);
         }
         if let Some(push) = pending {
-            self.add_move(start, Move { is_pending: true, ..near(self, push) });
+            self.moves.push(Move { is_pending: true, ..near(self, push) });
         }
     }
 
     /// The moves in which the pop finds a push at the other end: the first one that is left.
-    fn find_far(&mut self, start: usize, it: Move, deadline: u32) {
+    fn find_far(&mut self, it: Move, deadline: u32) {
         let list = self.list(it.pop) ^ 1;
         let mut next = self.far.first(list);
         while let Some(push) = next.filter(|&it| self.left(it) <= deadline) {
             next = self.far.after(push);
-            if !self.find_first(start, Move { push, ..it }, deadline) {
+            if !self.find_first(Move { push, ..it }, deadline) {
                 break;
             }
         }
         if let Some(push) = self.pending.first(list).filter(|&it| self.left(it) <= deadline) {
-            self.find_first(start, Move { push, is_pending: true, ..it }, deadline);
+            self.find_first(Move { push, is_pending: true, ..it }, deadline);
         }
     }
 
     /// The move in which the pop finds this push at the other end; false if those that are called
     /// later cannot be found either.
-    fn find_first(&mut self, start: usize, it: Move, deadline: u32) -> bool {
+    fn find_first(&mut self, it: Move, deadline: u32) -> bool {
         self.pace.add(LOOK_WORK);
         let end = self.ends[it.pop as usize] as usize;
         let (near, far) = (&self.sides[end], &self.sides[1 - end]);
@@ -397,7 +414,7 @@ impl<'c> Search<'c> {
         let found = it.found.max(pushed);
         let found_by = deadline.min(self.first_return(near, NONE));
         if found <= found_by && pushed <= pushed_by.min(self.right(it.push)) {
-            self.add_move(start, Move { pushed, found, is_far: true, ..it });
+            self.moves.push(Move { pushed, found, is_far: true, ..it });
         }
         true
     }
@@ -451,13 +468,26 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Adds a move, unless an equal one is as good; removes those to which it is preferred.
-    fn add_move(&mut self, start: usize, new: Move) {
+    /// Of the moves with the same push, those are left that no other one spares: a pop that may
+    /// come first and has to. Each pop may find each push, so moves are sorted, and not compared
+    /// one by one.
+    fn spare_moves(&mut self, start: usize) {
         let columns = self.columns;
-        let right = |it: Move| columns.intervals[it.pop as usize].right;
-        let is_like = |a: Move, b: Move| a.push == b.push && a.is_far == b.is_far;
-        let spares = |a: Move, b: Move| a.found <= b.found && right(a) <= right(b) && is_like(a, b);
-        add_move(&mut self.moves, start, new, spares);
+        let right = |it: &Move| columns.intervals[it.pop as usize].right;
+        self.pace.add(LOOK_WORK * (self.moves.len() - start) as u64);
+        self.moves[start..].sort_unstable_by_key(|it| (it.push, it.is_far, it.found, right(it), it.pop));
+        let mut end = start;
+        for place in start..self.moves.len() {
+            let it = self.moves[place];
+            // Of those before it with the same push, the last one has to come first.
+            let before = self.moves[start..end].last();
+            let alike = before.filter(|old| old.push == it.push && old.is_far == it.is_far);
+            if alike.is_none_or(|old| right(&it) < right(old)) {
+                self.moves[end] = it;
+                end += 1;
+            }
+        }
+        self.moves.truncate(end);
     }
 
     /// Backtracks to where another move can be made, and makes it; false if there is none.

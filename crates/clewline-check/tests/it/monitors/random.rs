@@ -265,6 +265,10 @@ fn auto_agrees_with_a_search_on_random_histories() {
     for entry in &CATALOG {
         let (drawn, mut counts) = (Drawn::of(entry), VerdictCounts::default());
         for seed in 0..each {
+            // In `./test`, all only of an object whose histories are seldom violated.
+            if pick(12, each) <= seed && 0 < counts.holds.min(counts.violated) {
+                break;
+            }
             let about = format!("{} seed {seed}", entry.name);
             check_auto(&*random_history(entry.name, seed), &mut counts, &about);
             check_auto(&*distinct_history(&drawn, seed), &mut counts, &about);

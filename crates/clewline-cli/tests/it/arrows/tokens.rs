@@ -28,7 +28,9 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut line = 1;
     let mut at = 0;
     while at < text.len() {
-        let end = match literal(&text, at) {
+        // No literal begins with any other character. Most characters are none of these.
+        let may_begin = matches!(text[at], '/' | '"' | '\'' | 'b' | 'c' | 'r');
+        let end = match may_begin.then(|| literal(&text, at)).flatten() {
             Some(end) => end,
             None if text[at].is_whitespace() => at + 1,
             None => {

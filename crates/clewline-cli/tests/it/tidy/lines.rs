@@ -1,6 +1,6 @@
 //! Lines of a crate: what is counted.
 
-use crate::arrows::tokens::{tokens, without_tests};
+use crate::arrows::tokens::Product;
 
 /// The number of lines, and of those that are neither blank nor a comment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,10 +10,9 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Without the items that only tests compile, wherever they are.
-    pub(super) fn of_product(text: &str) -> Lines {
-        let tests = without_tests(&tokens(text)).test_lines;
-        let is_product = |it: &(usize, &str)| !tests.contains(&it.0);
+    /// Those of a file without the items that only tests compile, wherever they are.
+    pub(super) fn of_product(text: &str, product: &Product) -> Lines {
+        let is_product = |it: &(usize, &str)| !product.test_lines.contains(&it.0);
         let product: Vec<&str> =
             (1..).zip(text.lines()).filter(is_product).map(|it| it.1.trim_start()).collect();
         let code = product.iter().filter(|it| !it.is_empty() && !it.starts_with("//")).count();
@@ -26,18 +25,24 @@ impl Lines {
 }
 
 /// The files and folders of the modules that are declared in the file `path` for tests.
-pub(super) fn test_modules(path: &str, text: &str) -> Vec<String> {
+pub(super) fn test_modules(path: &str, product: &Product) -> Vec<String> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let folder = match name {
         "lib.rs" | "main.rs" | "mod.rs" => folder,
         _ => path.trim_end_matches(".rs"),
     };
-    let modules = without_tests(&tokens(text)).test_modules;
-    modules.iter().flat_map(|it| [format!("{folder}/{it}.rs"), format!("{folder}/{it}/")]).collect()
+    product
+        .test_modules
+        .iter()
+        .flat_map(|it| [format!("{folder}/{it}.rs"), format!("{folder}/{it}/")])
+        .collect()
 }
 
 #[test]
 fn only_what_tests_compile_is_not_counted() {
+    use crate::arrows::tokens::{tokens, without_tests};
+    let product = |text: &str| without_tests(&tokens(text));
+    let lines = |text: &str| Lines::of_product(text, &product(text));
     let text = "\
 //! A file.
 
@@ -64,10 +69,11 @@ mod inside {
 }
 struct After;
 ";
-    assert_eq!(Lines::of_product(text), Lines { all: 11, code: 5 });
+    assert_eq!(lines(text), Lines { all: 11, code: 5 });
     let quoted = "fn test() {\n    quote! {\n        #[cfg(test)]\n        fn a() {}\n    }\n}\n";
-    assert_eq!(Lines::of_product(quoted), Lines { all: 6, code: 6 });
-    let found = test_modules("a/src/lib.rs", text);
+    assert_eq!(lines(quoted), Lines { all: 6, code: 6 });
+    let found = test_modules("a/src/lib.rs", &product(text));
     assert_eq!(found[..4], ["a/src/tests.rs", "a/src/tests/", "a/src/samples.rs", "a/src/samples/"]);
-    assert_eq!(test_modules("a/src/b/c.rs", "#[cfg(test)]\nmod d;"), ["a/src/b/c/d.rs", "a/src/b/c/d/"]);
+    let found = test_modules("a/src/b/c.rs", &product("#[cfg(test)]\nmod d;"));
+    assert_eq!(found, ["a/src/b/c/d.rs", "a/src/b/c/d/"]);
 }

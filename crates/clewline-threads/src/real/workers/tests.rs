@@ -87,7 +87,7 @@ fn the_counter_claims_no_false_order_in_millions_of_operations() {
 #[test]
 fn no_clock_claims_a_false_order() {
     for kind in ClockKind::ALL {
-        for threads in [1, 3, 4] {
+        for &threads in pick(&[1, 4][..], &[1, 3, 4]) {
             check_never_claims(kind, threads, Noise::NONE, pick(1, 4) * RUN);
             check_never_claims(kind, threads, Noise { between: 0.01, inside: 0.01 }, pick(1, 2) * RUN);
         }
