@@ -376,10 +376,6 @@ impl Engine {
         // `self.scheduler` is cleared below, while `scheduler` is borrowed.
         let scheduler: NonNull<dyn FastPath> = unsafe { std::mem::transmute(NonNull::from(scheduler)) };
         self.scheduler = Some(scheduler);
-        if let Some(refusal) = self.begin_graph() {
-            self.scheduler = None;
-            return Ending::Refused(refusal);
-        }
         let engine: *mut Engine = self;
         let outer = ENGINE.replace(engine);
         // SAFETY: as in `Control::engine`: this function and the tasks run alternately, and no

@@ -475,6 +475,9 @@ impl Execution {
 
     fn run(&mut self, constructor: &Rc<dyn Constructor>, scheduler: &mut dyn Scheduler) -> Ending {
         self.engine.prepare(self.shape.len());
+        if let Some(reason) = self.engine.refusal(scheduler) {
+            return Ending::Refused(reason);
+        }
         let foreign = self.engine.foreign();
         let is_shown = self.engine.is_shown();
         foreign.iter().for_each(|it| it.begin(is_shown));

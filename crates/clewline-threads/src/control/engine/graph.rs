@@ -5,7 +5,7 @@
 //! tasks have moved: a task that yields continues, and a loop waits if it has read the same
 //! values again, whatever has been stored since.
 
-use clewline_explore::{Ending, GraphPath, SharedId, TaskId, TaskSet};
+use clewline_explore::{Ending, GraphPath, Scheduler, SharedId, TaskId, TaskSet};
 
 use super::state::Engine;
 use crate::control::memory::{AtomicAccess, MemoryModel};
@@ -22,8 +22,8 @@ pub(super) const STARTED_TASKS: &str =
 
 impl Engine {
     /// An execution begins. Returns why the scheduler cannot explore it, if it cannot.
-    pub(super) fn begin_graph(&mut self) -> Option<&'static str> {
-        self.is_graph = self.scheduler().graph().is_some();
+    pub(in crate::control) fn refusal(&mut self, scheduler: &mut dyn Scheduler) -> Option<&'static str> {
+        self.is_graph = scheduler.fast_path().is_some_and(|it| it.graph().is_some());
         let settings = self.weak.settings;
         let reasons = [
             (self.foreign.is_some(), FOREIGN),
