@@ -550,6 +550,11 @@ where
         !self.states.is_empty()
     }
 
+    fn has_many_states(&self) -> bool {
+        const FEW: usize = 16;
+        FEW < self.states.len()
+    }
+
     fn could_return(&self, position: usize) -> Vec<Shown> {
         let call = self.pair.history.call(self.problem.operations[position]);
         let mut all: Vec<Shown> = Vec::new();

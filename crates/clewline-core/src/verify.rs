@@ -64,8 +64,15 @@ impl Witness {
                 }
                 positions.push(at as u32);
             }
-            if let Some(at) = replay.advance_each(&positions) {
-                return Ok(Err(WitnessError::NotAllowed(batch[at])));
+            let mut executed = 0;
+            while executed < positions.len() {
+                match replay.advance_each(&positions[executed..]) {
+                    Ok(more) => executed += more,
+                    Err(at) => return Ok(Err(WitnessError::NotAllowed(batch[executed + at]))),
+                }
+                if replay.has_many_states() {
+                    budget.allow(0)?;
+                }
             }
         }
         let is_missing = |&at: &usize| !is_placed[at] && !problem.spans()[at].is_pending();

@@ -188,10 +188,11 @@ impl<P: Ordered> Specification for Relaxed<P> {
         next: &mut Vec<Self::State>,
     ) {
         let collection_op = self.plain.collection_op(call);
+        let first = next.len();
         let mut outcome = |place: usize| {
             let mut state = state.clone();
             self.apply_at(&mut state, collection_op, place);
-            if !next.contains(&state) {
+            if !next[first..].contains(&state) {
                 next.push(state);
             }
         };

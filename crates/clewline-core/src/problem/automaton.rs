@@ -66,11 +66,26 @@ pub trait Replay {
     /// here.
     fn advance(&mut self, position: usize) -> bool;
 
-    /// Executes the operations at `positions` in turn. Returns the index in `positions` of the
-    /// first one that the specification does not allow.
-    fn advance_each(&mut self, positions: &[u32]) -> Option<usize> {
-        positions.iter().position(|&it| !self.advance(it as usize))
+    /// Executes the operations at `positions` in turn, and returns how many: not all of them if the
+    /// object [may be in many states](Self::has_many_states), so that limits can be checked.
+    ///
+    /// # Errors
+    ///
+    /// The index in `positions` of the first one that the specification does not allow.
+    fn advance_each(&mut self, positions: &[u32]) -> Result<usize, usize> {
+        for (at, &position) in positions.iter().enumerate() {
+            if !self.advance(position as usize) {
+                return Err(at);
+            }
+            if self.has_many_states() {
+                return Ok(at + 1);
+            }
+        }
+        Ok(positions.len())
     }
+
+    /// Whether the object may be in so many states here that each step takes long.
+    fn has_many_states(&self) -> bool;
 
     /// The operation at `position` with each result that it can return here.
     fn could_return(&self, position: usize) -> Vec<Shown>;
