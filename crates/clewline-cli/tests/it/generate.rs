@@ -1,6 +1,6 @@
 //! `clewline generate`.
 
-use clewline_core::GeneratorConfig;
+use clewline_core::{Datum, GeneratorConfig};
 use clewline_specs::{CATALOG, find};
 use clewline_testing::pick;
 
@@ -31,10 +31,13 @@ fn a_planted_violation_is_found_for_every_specification() {
     let folder = Folder::new("plant-all");
     for entry in &CATALOG {
         let drawn = find(entry.name).unwrap().generate(&GeneratorConfig::default());
-        let has_results = drawn.history.operations().any(|it| it.ret.is_some_and(|it| !it.is_absent()));
+        let results = || drawn.history.operations().filter_map(|it| it.ret.copied());
+        let has_results = results().any(|it| !it.is_absent());
+        let has_objects = results().any(|it| matches!(drawn.values.get(it), Datum::Other(_)));
         // A lock has no results, so no result can be wrong; but an unlock can be missing, if all
         // are needed.
         let (spec, kind) = match (has_results, entry.parameter) {
+            (true, _) if has_objects => (entry.name.to_owned(), "swap"),
             (true, _) => (entry.name.to_owned(), "invented"),
             (false, Some(_)) => (format!("{}:0", entry.name), "lost"),
             (false, None) => (entry.name.to_owned(), "lost"),

@@ -84,7 +84,7 @@ pub trait Replay {
         Ok(positions.len())
     }
 
-    /// Whether the object may be in so many states here that each step takes long.
+    /// Whether the object may be in many states here: then each step takes long.
     fn has_many_states(&self) -> bool;
 
     /// The operation at `position` with each result that it can return here.

@@ -242,7 +242,7 @@ impl<'s> JudgePool<'s> {
             Some(object) => {
                 let why = "the specification of the subject has no notation for its calls";
                 let recording = case.recording().ok_or_else(|| Reason::Refused(why.to_owned()))?;
-                object.load(recording).map_err(|it| Reason::Refused(it.to_string()))?
+                object.load(recording).map_err(|it| Reason::Specification(it.to_string()))?
             }
         };
         let mut case = MayFailHistory::of(case, &self.stress.may_fail);

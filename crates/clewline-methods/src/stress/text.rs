@@ -335,6 +335,9 @@ fn unknown(outcome: &Outcome) -> String {
         Some(Reason::Refused(_)) => {
             "The chosen algorithm does not support such executions; `auto` selects one that does."
         }
+        Some(Reason::Specification(_)) => {
+            "The specification must have every operation that the structure has, and must not fail."
+        }
         Some(Reason::NoReturn(_)) => {
             "A thread that runs, or sleeps for a limited time, may be in a livelock, or slow. More patience rules \
              out that it is slow; an exploration of all schedules finds livelocks for certain."
