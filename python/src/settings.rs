@@ -152,7 +152,7 @@ impl Settings {
             check = check.timeout(timeout);
         }
         if let Some(memory) = self.memory {
-            check = check.memory(memory.saturating_add(self.resident));
+            check = check.memory(memory.saturating_add(self.resident).saturating_add(CODE_BYTES));
         }
         check
     }
@@ -198,6 +198,10 @@ impl Settings {
         self.quasi.is_some()
     }
 }
+
+// About what is read of the code of this module when it is used for the first time: it counts as
+// memory of the process, but takes none from what is judged.
+const CODE_BYTES: usize = 8 << 20;
 
 /// How many bytes of memory may be used, besides those that are: most of those that are free.
 #[pyfunction]

@@ -91,7 +91,7 @@ pub(crate) fn check_sorted(
         reports,
         most,
         held_max: held.unwrap_or(rows_max),
-        chunk_rows: CHUNK_ROWS.min(rows_max),
+        chunk_rows: CHUNK_ROWS.min(rows_max / 4),
         rows: Vec::new(),
         held: 0,
         spans: Vec::new(),
@@ -223,7 +223,8 @@ impl Judge<'_> {
     /// Judges the last object, which has this number of rows so far, while it comes.
     fn stream_last(&mut self, length: usize) -> Result<(), String> {
         let rows = self.take_last(length);
-        let stream = self.settings.streamed().map(|spec| Stream::start(self.check(), spec.to_owned()));
+        let check = || self.check().window(self.chunk_rows.max(1));
+        let stream = self.settings.streamed().map(|spec| Stream::start(check(), spec.to_owned()));
         let Some(span) = self.spans.last_mut() else { return Ok(()) };
         let Some(mut stream) = stream.transpose().map_err(|it| it.to_string())? else {
             span.state = RowsState::Dropped;
