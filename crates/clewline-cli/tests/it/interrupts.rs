@@ -3,9 +3,9 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use clewline_unmodified::{Compiler, Runtime};
@@ -54,10 +54,14 @@ fn read(from: impl Read + Send + 'static, first: std::sync::mpsc::Sender<()>) ->
 }
 
 impl Started {
-    /// Whether SIGINT is caught, or the command has ended.
+    /// Whether signals are handled, or the command has ended. A signal that comes between the
+    /// system's call that catches it and the end of the registration is lost; the thread that waits
+    /// for signals is started later.
     fn handles_signals(&mut self) -> bool {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        caught(&status) & (1 << 1) != 0 || self.child.try_wait().unwrap().is_some()
+        let threads = status.lines().find_map(|it| it.strip_prefix("Threads:"));
+        let has_thread = threads.is_some_and(|it| it.trim() != "1");
+        (caught(&status) & (1 << 1) != 0 && has_thread) || self.child.try_wait().unwrap().is_some()
     }
 
     /// Waits for the first line that it prints.
@@ -77,9 +81,22 @@ impl Started {
     /// Its end; the code is 128 more than the signal's number if one ended it, as in a shell.
     pub(crate) fn end(mut self) -> Ran {
         use std::os::unix::process::ExitStatusExt;
-        let status = self.child.wait().unwrap();
+        let status = self.wait();
         let code = status.code().or_else(|| status.signal().map(|it| 128 + it)).unwrap();
         Ran { code, stdout: self.stdout.join().unwrap(), stderr: self.stderr.join().unwrap() }
+    }
+
+    /// Fails rather than wait without end.
+    fn wait(&mut self) -> ExitStatus {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(120) {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        self.child.kill().unwrap();
+        panic!("the command does not end");
     }
 
     #[track_caller]
