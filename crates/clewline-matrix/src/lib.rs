@@ -5,11 +5,13 @@
 //! * [`Explorable`] and [`TestProgram`] are how a method explores a subject without knowing its
 //!   type. A [`Component`] is a constructor and its calls, a [`SpecifiedSubject`] has a
 //!   specification, and [`foreign_program`] makes calls of code that was not written for it.
+//! * [`CallList`] and [`ColumnList`] are calls and columns as a builder takes them.
 //! * [`Strategy`], [`Extent`] and [`Survey`] say which executions are made, and which were.
 //! * [`orders`] and [`serializability`] look at one execution.
 //! * [`SubjectFactory`] and [`ErasedSubject`] are how a method runs a subject on real threads
 //!   without knowing its type.
 
+mod call_list;
 mod inputs;
 mod matrix;
 pub mod orders;
@@ -20,6 +22,7 @@ mod survey;
 mod test_program;
 pub mod well_formed;
 
+pub use call_list::{CallList, ColumnList};
 pub use inputs::{ErasedSubject, Inputs, RunResult, Session, SubjectFactory};
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls, method, split_method, split_outside};
 pub use specified::{SpecifiedSubject, ToErasedHistory};

@@ -8,7 +8,7 @@ use clewline_explore::{
     schedulers::{ThreadScheduler, bounded::PREEMPTIONS, pct::DEPTH},
 };
 use clewline_matrix::{
-    Component, Explorable, Matrix, SpecifiedSubject, TestProgram, calls,
+    CallList, ColumnList, Component, Explorable, Matrix, SpecifiedSubject, TestProgram, calls,
     plan::{Entry, Plan},
 };
 use clewline_report::Regressions;
@@ -18,7 +18,6 @@ use clewline_threads::{
 };
 
 use super::{
-    call_list::{CallList, ColumnList},
     concurrent::deadline,
     environment::{self, Overridable, ReplayToken},
     finding::Verdict,

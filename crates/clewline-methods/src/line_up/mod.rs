@@ -13,7 +13,6 @@
 //! linearizability checker", 2010.
 
 mod builder;
-mod call_list;
 mod concurrent;
 mod drain_cache;
 mod drawing;
@@ -61,13 +60,12 @@ use serial::{ResultTexts, observe};
 pub use specified::Specified;
 
 pub use builder::{BuiltIn, LineUp};
-pub use call_list::{CallList, ColumnList};
 pub use clewline_explore::{
     Bound,
     schedulers::{ThreadScheduler, find_bound},
 };
 pub use clewline_matrix::{
-    Alphabet, BadMatrix, Matrix, calls,
+    Alphabet, BadMatrix, CallList, ColumnList, Matrix, calls,
     plan::{Entry, Plan},
 };
 pub use clewline_report::render::Cause;

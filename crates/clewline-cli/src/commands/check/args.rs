@@ -116,8 +116,8 @@ pub(in crate::commands) struct Args {
     #[arg(long)]
     pub(super) witness: bool,
 
-    /// Stop at the first violated object or key; without this flag all of them are reported, except
-    /// for standard input that ends as soon as a violation is certain
+    /// Stop at the first violated object or key; without this flag all of them are reported, but
+    /// standard input is read only until a violation is certain
     #[arg(long)]
     pub(super) stop_at_first: bool,
 

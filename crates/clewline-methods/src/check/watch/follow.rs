@@ -7,13 +7,15 @@ use std::{
 
 use clewline_check::{Judgement, Options};
 use clewline_core::{
-    EmptyHistory, ErasedHistory, ErasedSpec, Names, ObjectId, ProcessId, RawCall, Recording, Value, Values,
-    Verdict, Witness,
+    EmptyHistory, ErasedHistory, ErasedSpec, Names, ObjectId, ProcessId, RawCall, Reason, Recording, Value,
+    Values, Verdict, Witness,
 };
 use clewline_formats::{Follow, ReadError, Row, RowKind};
 use clewline_report::render::Stream;
 
-use super::window::{Load, Moment, Place, Snapshot, StreamCounts, StreamViolation, Window, WindowOperation};
+use super::window::{
+    FirstViolation, Load, Moment, Place, Snapshot, StreamCounts, StreamViolation, Window, WindowOperation,
+};
 use crate::{check::progress::Progress, error::Error};
 
 /// How much is read at a time.
@@ -72,7 +74,7 @@ pub(crate) fn follow(
     loop {
         // Monitors are too fast to check limits, and nothing else does while no input comes.
         if let Err(reason) = follow.window.options().budget.allow(0) {
-            return Ok(follow.judged(Verdict::Unknown(reason)));
+            return follow.stopped(reason);
         }
         let read = match input.read(&mut piece) {
             Ok(read) => read,
@@ -298,7 +300,7 @@ impl<'a> StreamReader<'a> {
             Verdict::Violated(_) => self.is_certain_at_once(),
             Verdict::Unknown(_) | Verdict::Holds(_) => true,
         });
-        let is_first = self.until == Until::FirstViolation && self.window.first_line().is_some();
+        let is_first = self.until == Until::FirstViolation && self.window.is_violated();
         let is_known = is_known || (is_first && self.is_certain_at_once());
         is_known || (self.out_of_order.is_some() && self.seen.is_none())
     }
@@ -310,8 +312,12 @@ impl<'a> StreamReader<'a> {
         if self.stop.is_none() {
             self.judge(Moment::MAX)?;
         }
-        if let Some(line) = self.window.first_line() {
-            return self.judge_set_aside(line);
+        // If the rest was not read, lines that come too late might explain what looks like a
+        // violation.
+        if (self.stop.is_none() || self.is_certain_at_once())
+            && let Some(first) = self.window.take_first()
+        {
+            return self.judge_set_aside(first);
         }
         let Some(StreamViolation { moment, judgement }) = &self.stop else {
             return Ok(self.judged(Verdict::Holds(Witness::default())));
@@ -325,16 +331,32 @@ impl<'a> StreamReader<'a> {
         Ok(StreamEnd::Judged(case, Box::new(judgement.clone()), self.stream(line)))
     }
 
-    /// The verdict on violated parts. `line`: where the first was certain.
-    fn judge_set_aside(mut self, line: u64) -> Result<StreamEnd, Error> {
-        let (snapshot, renamed) = self.window.snapshot_set_aside(self.processes.names.len())?;
+    /// A limit was hit. A violation that is certain is reported nevertheless.
+    fn stopped(mut self, reason: Reason) -> Result<StreamEnd, Error> {
+        match self.window.take_first().filter(|_| self.is_certain_at_once()) {
+            Some(first) => self.judge_set_aside(first),
+            None => Ok(self.judged(Verdict::Unknown(reason))),
+        }
+    }
+
+    /// The verdict on violated parts, `first` of which was found first.
+    fn judge_set_aside(
+        mut self,
+        FirstViolation { line, snapshot, judgement: first }: FirstViolation<RawCall, Value>,
+    ) -> Result<StreamEnd, Error> {
+        let stream = self.stream(Some(line as usize).filter(|&it| it != 0));
+        let (all, renamed) = self.window.snapshot_set_aside(self.processes.names.len())?;
         let names = renamed.iter().map(|it| self.processes.names[it.0 as usize]).collect::<Vec<_>>();
         self.processes.names.extend(names);
         let load = RawLoad { object: self.object, follower: &*self.follower, processes: &self.processes };
-        let case = load.load(snapshot)?;
+        let case = load.load(all)?;
         let judgement = self.window.judge_set_aside(&*case);
-        let line = Some(line as usize).filter(|&it| it != 0);
-        Ok(StreamEnd::Judged(case, Box::new(judgement), self.stream(line)))
+        // If a limit was hit, only the first has been explained.
+        let (case, judgement) = match judgement.verdict {
+            Verdict::Violated(_) => (case, judgement),
+            Verdict::Unknown(_) | Verdict::Holds(_) => (load.load(snapshot)?, first),
+        };
+        Ok(StreamEnd::Judged(case, Box::new(judgement), stream))
     }
 
     /// A verdict without operations.
@@ -452,5 +474,47 @@ mod tests {
         assert!(stream.most_held.is_some_and(|it| it < 40), "{stream:?}");
         let late = format!("{text}{}", line(3, "enq", "arg", 7_777));
         assert!(matches!(followed(&late), StreamEnd::OutOfOrder(6_001)));
+    }
+
+    /// Lines, and then a limit that is hit.
+    struct ThenStopped<'a>(&'a [u8], &'a clewline_core::Budget);
+
+    impl Read for ThenStopped<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() {
+                self.1.stop(Reason::Interrupted);
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            self.0.read(buffer)
+        }
+    }
+
+    /// Of events, it is certain; of operations that may be out of order, it is not yet.
+    #[test]
+    fn a_violation_is_not_lost_when_a_limit_is_hit_afterwards() {
+        let event = |event: &str, more: &str| {
+            format!("{{\"process\": 0, \"event\": \"{event}\", \"object\": \"a\"{more}}}\n")
+        };
+        let pair = |op: &str, arg: &str, ret: &str| {
+            event("call", &format!(", \"op\": \"{op}\"{arg}")) + &event("return", ret)
+        };
+        let wrong = pair("deq", "", ", \"ret\": 7");
+        let events = wrong + &pair("enq", ", \"arg\": 1", "").repeat(40);
+        let mut operations = line(0, "deq", "ret", 7);
+        (1..40).for_each(|at| operations.push_str(&line(at, "enq", "arg", at)));
+        for (text, expected) in [(&events, "violated"), (&operations, "unknown")] {
+            let options = Options { violations_max: 20, ..Options::default() };
+            let budget = options.budget.clone();
+            let queue = clewline_specs::find("queue").unwrap();
+            let follower = clewline_formats::formats::jsonl::ENTRY.follow().unwrap();
+            let mut input = ThenStopped(text.as_bytes(), &budget);
+            let end = follow(&*queue, (&mut input, follower), options, 2, SEEN, &|_| ()).unwrap();
+            let StreamEnd::Judged(case, judgement, stream) = end else { panic!("a verdict") };
+            assert_eq!(judgement.verdict.word(), expected);
+            if let Verdict::Violated(violation) = judgement.verdict {
+                assert_eq!(case.object(violation.counterexample[0]), ObjectId(0));
+                assert_eq!(stream.line, Some(2));
+            }
+        }
     }
 }

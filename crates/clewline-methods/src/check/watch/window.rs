@@ -62,6 +62,7 @@ pub(crate) trait Load {
 pub(crate) type SnapshotOf<L> = Snapshot<<L as Load>::Call, <L as Load>::Return>;
 
 /// The operations of a window up to some moment.
+#[derive(Debug)]
 pub(crate) struct Snapshot<C, R> {
     pub(crate) history: History<C, R>,
     /// By source position: the line, the id and the order hint of each operation.
@@ -94,8 +95,7 @@ pub(crate) struct Window<C, R> {
     judged: i64,
     // The operations of violated parts, as they were when that was found out.
     set_aside: Vec<WindowOperation<C, R>>,
-    // The line after which the first violation was certain.
-    first_line: Option<u64>,
+    first: Option<FirstViolation<C, R>>,
     pub(crate) facts: StreamCounts,
 }
 
@@ -108,6 +108,15 @@ pub(crate) struct StreamCounts {
     pub(crate) forgotten: u64,
     /// The most that were held at a time.
     pub(crate) most: usize,
+}
+
+/// The first violation of several, as of the moment at which it was certain.
+#[derive(Debug)]
+pub(crate) struct FirstViolation<C, R> {
+    /// The line after which it was.
+    pub(crate) line: u64,
+    pub(crate) snapshot: Snapshot<C, R>,
+    pub(crate) judgement: Judgement,
 }
 
 /// Why there is no need to go on.
@@ -131,7 +140,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
             due: fewest,
             judged: 0,
             set_aside: Vec::new(),
-            first_line: None,
+            first: None,
             facts: StreamCounts::default(),
         }
     }
@@ -308,12 +317,14 @@ impl<C: Clone, R: Clone> Window<C, R> {
                 return Ok(Some(StreamViolation { moment, judgement: *judgement }));
             }
             // The first tells when it was certain; to find that out for each would take too long.
-            if self.first_line.is_none() {
+            if self.first.is_none() {
                 let certain = self.certain(load, moment)?;
                 if self.options.violations_max <= 1 {
                     return Ok(Some(certain));
                 }
-                self.first_line = Some(self.last_line(certain.moment));
+                let StreamViolation { moment, judgement } = certain;
+                let (line, snapshot) = (self.last_line(moment), self.snapshot(moment)?);
+                self.first = Some(FirstViolation { line, snapshot, judgement });
             }
             if !self.set_aside(load, moment)? {
                 return Ok(Some(StreamViolation { moment, judgement: *judgement }));
@@ -345,9 +356,14 @@ impl<C: Clone, R: Clone> Window<C, R> {
         Ok(!parts.is_empty())
     }
 
-    /// The line after which the first violation was certain, if parts were set aside.
-    pub(crate) fn first_line(&self) -> Option<u64> {
-        self.first_line
+    /// Whether parts were set aside.
+    pub(crate) fn is_violated(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// The first violation of the parts that were set aside.
+    pub(crate) fn take_first(&mut self) -> Option<FirstViolation<C, R>> {
+        self.first.take()
     }
 
     /// The operations of the parts that were set aside. The process of one that was open then may

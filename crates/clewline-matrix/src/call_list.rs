@@ -1,7 +1,10 @@
 //! Calls as a builder takes them: as text, or as values of the specification's type.
 
+use crate::{
+    matrix::{BadMatrix, Matrix, calls, split_outside},
+    specified::SpecifiedSubject,
+};
 use clewline_core::Specification;
-use clewline_matrix::{BadMatrix, Matrix, SpecifiedSubject, calls, split_outside};
 
 /// Calls, as text or, of a subject with a specification, as values: `"push(1) pop"`,
 /// `[Call::Push(1), Call::Pop]`.
@@ -93,7 +96,7 @@ impl<E, C: CallList<E>> ColumnList<E> for Vec<C> {
 
 /// The label of a call: its text, which a matrix and a replay token contain. Texts that cannot be
 /// read back from there are quoted, and equal texts of different calls are numbered.
-pub(super) fn label<S>(subject: &mut SpecifiedSubject<S>, call: S::Call) -> String
+fn label<S>(subject: &mut SpecifiedSubject<S>, call: S::Call) -> String
 where
     S: Specification + Clone + Send + Sync + 'static,
     S::Call: Send + Sync,
