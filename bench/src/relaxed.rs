@@ -11,7 +11,7 @@ use clewline_specs::{
     relaxed::Relaxed,
     stack::{self, Stack},
 };
-use clewline_threads::{Settings, Subject, Workers};
+use clewline_threads::{Subject, WorkerSettings, Workers};
 
 // What a slot holds besides a value.
 const FREE: u64 = 0;
@@ -147,7 +147,7 @@ pub fn recorded<S: Specification<Return = Value> + 'static>(
 where
     S::Call: Clone + Send + Sync + 'static,
 {
-    let settings = Settings { threads, ..Settings::default() };
+    let settings = WorkerSettings { threads, ..WorkerSettings::default() };
     let mut crew: Workers<S> = Workers::new(settings).expect("threads");
     let mut random = Random::new(seed);
     let mut next = 0;

@@ -9,7 +9,7 @@ mod browser;
 
 use std::{fmt, time::Duration};
 
-use clewline_check::{Judgement, Options, dead_ends, judge_by};
+use clewline_check::{JudgeOptions, Judgement, dead_ends, judge_by};
 use clewline_core::{
     Budget, Criterion, ErasedHistory, ErasedSpec, LoadError, OperationId, Problem, Reason, Verdict,
 };
@@ -166,7 +166,7 @@ pub fn judge(
     let recording = formats::read(format, &mut contents, &options).map_err(Failure::Read)?;
     budget.allow(0).map_err(Failure::Stopped)?;
     let case = object.load(recording).map_err(Failure::Load)?;
-    let options = Options { budget, violations_max: VIOLATIONS_MAX, ..Options::default() };
+    let options = JudgeOptions { budget, violations_max: VIOLATIONS_MAX, ..JudgeOptions::default() };
     let (case, judgement) = judge_by(case, request.criterion, &options);
     Ok(published(request, &*case, &judgement, format.name(), elapsed()))
 }
@@ -228,7 +228,7 @@ fn part_of(case: &dyn ErasedHistory, operation: OperationId) -> Option<Problem<'
 /// the name after a colon. Tabs are between them.
 #[must_use]
 pub fn specifications() -> String {
-    let line = |entry: &clewline_specs::Entry| {
+    let line = |entry: &clewline_specs::SpecificationEntry| {
         format!("{}\t{}\t{}\n", entry.name, entry.about, entry.parameter.unwrap_or_default())
     };
     CATALOG.iter().map(line).collect()

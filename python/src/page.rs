@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clewline_report::render::{
     html::{self, Page},
-    summary::{Clock, Entry, Summary, Word},
+    summary::{Durations, Summary, SummaryEntry, Word},
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
@@ -22,8 +22,8 @@ pub(crate) fn page_of_all(title: String, verdict: &str, rows: Vec<Row>) -> PyRes
     let own = word(verdict)?.as_str();
     let mut entries = Vec::with_capacity(rows.len());
     for (name, verdict, sentence, work, page) in rows {
-        let entry = Entry::new(name, word(&verdict)?, sentence);
-        entries.push(Entry { work, page, elapsed: Duration::ZERO, ..entry });
+        let entry = SummaryEntry::new(name, word(&verdict)?, sentence);
+        entries.push(SummaryEntry { work, page, elapsed: Duration::ZERO, ..entry });
     }
     let nouns = ("object", "objects");
     let mut page = Page::new(format!("{own}: {title}"), own, title);
@@ -31,6 +31,6 @@ pub(crate) fn page_of_all(title: String, verdict: &str, rows: Vec<Row>) -> PyRes
         page.words = vec!["An object that has a page of its own is linked with it.".to_owned()];
     }
     let summary = Summary { tool: "clewline check", nouns, work: "operations", entries };
-    page.summary = Some((summary, Clock::Hidden));
+    page.summary = Some((summary, Durations::Hidden));
     Ok(html::write(&page))
 }

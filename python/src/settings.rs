@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use clewline_check::{Algorithm, Selection, limits::resident_bytes};
 use clewline_core::{Criterion, ErasedSpec, parallel};
 use clewline_formats::{Circumstances, Mapping, formats::InputFormat};
-use clewline_methods::{Check, Keys, Progress, Quasi, available_memory};
+use clewline_methods::{Check, CheckProgress, Keys, Quasi, available_memory};
 use clewline_specs::CATALOG;
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
@@ -135,7 +135,7 @@ impl Settings {
             .keep_times()
             .jobs(self.jobs)
             .progress(move |it| {
-                if let Progress::Judging(budget) = it {
+                if let CheckProgress::Judging(budget) = it {
                     cancel.watch(budget);
                 }
             });

@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use clewline_bench::{SHAPES, Shape, checker, cpu, ms, wall};
-use clewline_check::{Options, compete, judge};
+use clewline_check::{JudgeOptions, compete, judge};
 use clewline_core::{Budget, Recording, Verdict};
 
 const NAMES: [&str; 7] =
@@ -67,8 +67,11 @@ fn one(shape: Shape, histories: &[Recording], kind: &str, name: &str) -> String 
 /// The verdict of the checker, or checkers, on the whole object; `auto` divides it.
 fn decide(problems: Vec<clewline_core::Problem<'_>>, name: &str, budget: &Budget) -> Verdict {
     if name == "auto" {
-        let options =
-            Options { counterexample_configurations: 0, budget: budget.clone(), ..Options::default() };
+        let options = JudgeOptions {
+            counterexample_configurations: 0,
+            budget: budget.clone(),
+            ..JudgeOptions::default()
+        };
         return judge(problems, &options).verdict;
     }
     let checkers: Vec<_> = name.split('+').map(checker).collect();

@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_check::{Options, judge};
+use clewline_check::{JudgeOptions, judge};
 use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Reason, ValueDomain, Verdict};
 use clewline_specs::{CATALOG, find};
 use cpu_time::{ProcessTime, ThreadTime};
@@ -110,7 +110,8 @@ fn decide(case: &dyn ErasedHistory) -> (String, Option<String>) {
             }
         });
         let start = ThreadTime::now();
-        let judgement = judge(case.problems(), &Options { budget: budget.clone(), ..Options::default() });
+        let judgement =
+            judge(case.problems(), &JudgeOptions { budget: budget.clone(), ..JudgeOptions::default() });
         let time = start.elapsed();
         is_over.store(true, Ordering::Relaxed);
         match judgement.verdict {

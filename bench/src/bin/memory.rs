@@ -9,7 +9,7 @@
 use std::{fs, path::Path};
 
 use clewline_bench::{Shape, ask_child, checker, digits, peak_bytes, resident_bytes, store::Run};
-use clewline_check::{Options, check, judge};
+use clewline_check::{JudgeOptions, check, judge};
 use clewline_core::{
     Budget, ErasedHistory, GeneratorConfig, Names, ObjectId, ProcessId, RawCall, Recording, Timed,
     TimedColumns, Value, ValueDomain, Values,
@@ -103,8 +103,11 @@ fn store(file: &str, search: &str) -> Vec<String> {
     let verdict = match search {
         "read only" => String::new(),
         "auto, by key" => {
-            let options =
-                Options { budget: budget.clone(), counterexample_configurations: 0, ..Options::default() };
+            let options = JudgeOptions {
+                budget: budget.clone(),
+                counterexample_configurations: 0,
+                ..JudgeOptions::default()
+            };
             judge(case.problems(), &options).verdict.word().to_owned()
         }
         name => check(checker(name), &case.problems()[0], &budget).word().to_owned(),
@@ -121,7 +124,7 @@ fn long(spec: &str, operations: usize) -> Vec<String> {
     let case: Box<dyn ErasedHistory> =
         find(spec).expect("it is registered").load(recording).expect("the history fits its specification");
     let (loaded, peak) = (resident_bytes() - start, peak_bytes() - start);
-    let judgement = judge(case.problems(), &Options::default());
+    let judgement = judge(case.problems(), &JudgeOptions::default());
     assert_eq!(judgement.verdict.word(), "holds", "operations answer in the order of their calls");
     let judged = resident_bytes() - start;
     [ranked, loaded, judged, peak, peak_bytes() - start].map(each).to_vec()

@@ -15,7 +15,7 @@ use std::{
 };
 
 use clewline_bench::{MAP, QUEUE, REGISTER, STACK, Shape, ask_child, checker, cpu, ms, ratio};
-use clewline_check::{Options, check, judge};
+use clewline_check::{JudgeOptions, check, judge};
 use clewline_core::{Budget, Datum, End, RawCall, Recording, Value, Values, Verdict};
 use cpu_time::ProcessTime;
 use stateright::semantics::{
@@ -109,7 +109,8 @@ fn history(shape: Shape, kind: &str, operations: usize, seed: u64) -> Option<Rec
 fn decide(shape: Shape, recording: Recording, judging: bool) -> bool {
     let case = shape.load(recording);
     let verdict = if judging {
-        judge(case.problems(), &Options { counterexample_configurations: 0, ..Options::default() }).verdict
+        judge(case.problems(), &JudgeOptions { counterexample_configurations: 0, ..JudgeOptions::default() })
+            .verdict
     } else {
         check(checker("jit-graph"), &case.problems()[0], &Budget::unlimited())
     };

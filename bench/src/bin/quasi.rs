@@ -11,7 +11,7 @@ use clewline_bench::{
     digits, ms,
     relaxed::{self, KFifo, LockedStack},
 };
-use clewline_check::relaxed::{Quasi, Relaxation, displaced};
+use clewline_check::relaxed::{QuasiVerdict, Relaxation, displaced};
 use clewline_core::{
     Budget, ErasedHistory, Event, EventLog, History, Names, ObjectId, Problem, ProcessId, Random, RawCall,
     RawHistory, Recording, Specification, Value, Values,
@@ -197,7 +197,7 @@ fn grow(operations: usize, k: u32, classes: Classes) {
     println!("| {operations} | {k} | {} | {} | {hold}/{RUNS} |", classes.name(k), sums.cells(RUNS));
 }
 
-fn search(problem: &Problem<'_>, relaxation: &Relaxation, sums: &mut Sums) -> Quasi {
+fn search(problem: &Problem<'_>, relaxation: &Relaxation, sums: &mut Sums) -> QuasiVerdict {
     let budget = Budget::unlimited().with_configurations(CONFIGURATIONS);
     let start = Instant::now();
     let quasi = displaced(problem, relaxation, &budget);

@@ -16,7 +16,7 @@ use std::{
 };
 
 use clewline_bench::{checker, cpu, digits, ms, store::Run};
-use clewline_check::{Options, check, judge};
+use clewline_check::{JudgeOptions, check, judge};
 use clewline_core::Budget;
 use clewline_formats::{ReadOptions, formats};
 use clewline_specs::find;
@@ -215,7 +215,7 @@ fn measure(text: &[u8], format: &str, spec: &str, way: Way) -> Figures {
             (figures.parts, figures.configurations) = (1, budget.visited());
             return;
         }
-        let options = Options { counterexample_configurations: 0, budget, ..Options::default() };
+        let options = JudgeOptions { counterexample_configurations: 0, budget, ..JudgeOptions::default() };
         let judgement = judge(case.problems(), &options);
         (figures.parts, figures.configurations) = (judgement.parts, judgement.configurations);
         figures.verdict = judgement.verdict.word();

@@ -14,7 +14,7 @@ use std::{
 };
 
 use clewline_core::{Deterministic, ValueDomain};
-use clewline_threads::{Clock, ClockKind, Settings, Subject, Workers};
+use clewline_threads::{Clock, ClockKind, Subject, WorkerSettings, Workers};
 
 fn main() {
     let seconds = std::env::args().nth(1).map_or(3.0, |it| it.parse().expect("a number of seconds"));
@@ -115,7 +115,7 @@ fn bare() -> Vec<f64> {
 }
 
 fn recorded(clock: Clock, threads: usize) -> Vec<f64> {
-    let settings = Settings { threads, clock, ..Settings::default() };
+    let settings = WorkerSettings { threads, clock, ..WorkerSettings::default() };
     let mut crew: Workers<Nothing> = Workers::new(settings).expect("threads");
     let run = |round| {
         let calls = (0..OPERATIONS as u32).collect();

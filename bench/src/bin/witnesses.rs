@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use clewline_bench::{cpu, ms};
-use clewline_check::{Options, judge};
+use clewline_check::{JudgeOptions, judge};
 use clewline_core::{
     Budget, GeneratorConfig, ObjectKind, OperationId, Problem, ValueDomain, Verdict, Witness,
 };
@@ -30,7 +30,7 @@ fn share(name: &str, operations: usize) -> String {
     let case = spec.load(spec.generate(&plan)).expect("a generated history");
     let judged = || {
         let budget = Budget::unlimited().with_configurations(CONFIGURATIONS_MAX);
-        judge(case.problems(), &Options { budget, ..Options::default() }).verdict
+        judge(case.problems(), &JudgeOptions { budget, ..JudgeOptions::default() }).verdict
     };
     let Verdict::Holds(witness) = judged() else { return "-".to_owned() };
     let whole: Duration = cpu(3, || _ = judged());

@@ -21,7 +21,7 @@ use crate::{
 
 /// Everything about a step that can matter to another step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Footprint {
+pub struct StepFootprint {
     /// The kind of the step.
     pub kind: StepKind,
     /// The sender of the message received.
@@ -45,14 +45,14 @@ fn bit(actor: ActorId) -> u64 {
     1 << ((actor.index() + u32::from(actor.is_client()) * 37) % 64)
 }
 
-impl Footprint {
+impl StepFootprint {
     /// The footprint of an executed step.
     #[must_use]
     pub fn of(executed: &ExecutedStep, engine: &Engine) -> Self {
         let step = &executed.step;
         let receivers = executed.sends.iter().map(|it| bit(engine.envelope(*it).to));
         let copy = if step.kind == StepKind::Duplicate { bit(step.to) } else { 0 };
-        let mut footprint = Footprint {
+        let mut footprint = StepFootprint {
             kind: step.kind,
             from: step.from,
             to: step.to,
@@ -82,7 +82,7 @@ impl Footprint {
     /// If no step was executed.
     #[must_use]
     pub fn of_last(execution: &Execution) -> Self {
-        Footprint::of(execution.events().last().expect("a step was made"), execution.engine())
+        StepFootprint::of(execution.events().last().expect("a step was made"), execution.engine())
     }
 
     fn has_place(&self) -> bool {
@@ -97,13 +97,13 @@ impl Footprint {
         }
     }
 
-    fn is_at_same_place(&self, other: &Footprint) -> bool {
+    fn is_at_same_place(&self, other: &StepFootprint) -> bool {
         self.has_place() && other.has_place() && self.to == other.to
     }
 
     // Whether one step may disable the other, or change its effect other than by the state of an
     // actor.
-    fn interferes(&self, other: &Footprint, rules: &Rules) -> bool {
+    fn interferes(&self, other: &StepFootprint, rules: &Rules) -> bool {
         let is_overtaken = self.receivers & other.receivers != 0;
         let is_fifo = match rules.delivery {
             Delivery::Unordered => false,
@@ -114,7 +114,7 @@ impl Footprint {
         (is_fifo && is_overtaken) || self.disables(other, rules) || other.disables(self, rules)
     }
 
-    fn disables(&self, other: &Footprint, rules: &Rules) -> bool {
+    fn disables(&self, other: &StepFootprint, rules: &Rules) -> bool {
         // All faults of a kind share one budget.
         let is_rival = self.kind == other.kind;
         match self.kind {
@@ -138,7 +138,7 @@ impl Footprint {
     }
 
     // Whether clients can observe the order of the two steps.
-    fn is_ordered_for_clients(&self, other: &Footprint) -> bool {
+    fn is_ordered_for_clients(&self, other: &StepFootprint) -> bool {
         let is_one = |set: u64| set.is_power_of_two();
         let precedes =
             |calls: u64, returns: u64| calls != 0 && returns != 0 && !(calls == returns && is_one(calls));
@@ -152,7 +152,7 @@ impl Footprint {
 /// Decides which steps are dependent.
 pub trait Dependence: fmt::Debug + Sync {
     /// Whether the two steps do not commute. Symmetric.
-    fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool;
+    fn is_dependent(&self, one: &StepFootprint, other: &StepFootprint, rules: &Rules) -> bool;
 }
 
 /// Steps at the same actor are dependent, and no others. Ignores what clients observe, and so loses
@@ -161,7 +161,7 @@ pub trait Dependence: fmt::Debug + Sync {
 pub struct SameReceiver;
 
 impl Dependence for SameReceiver {
-    fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
+    fn is_dependent(&self, one: &StepFootprint, other: &StepFootprint, rules: &Rules) -> bool {
         one.is_at_same_place(other) || one.interferes(other, rules)
     }
 }
@@ -172,7 +172,7 @@ impl Dependence for SameReceiver {
 pub struct HistoryAware;
 
 impl Dependence for HistoryAware {
-    fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
+    fn is_dependent(&self, one: &StepFootprint, other: &StepFootprint, rules: &Rules) -> bool {
         SameReceiver.is_dependent(one, other, rules) || one.is_ordered_for_clients(other)
     }
 }
@@ -183,8 +183,8 @@ impl Dependence for HistoryAware {
 pub struct Keyed;
 
 impl Dependence for Keyed {
-    fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
-        let is_reaction = |it: &Footprint| matches!(it.kind, StepKind::Message | StepKind::Timer);
+    fn is_dependent(&self, one: &StepFootprint, other: &StepFootprint, rules: &Rules) -> bool {
+        let is_reaction = |it: &StepFootprint| matches!(it.kind, StepKind::Message | StepKind::Timer);
         // With ordered delivery, a common receiver may observe the order of the sends.
         let is_apart = is_reaction(one)
             && is_reaction(other)

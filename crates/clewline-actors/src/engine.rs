@@ -24,10 +24,10 @@ use crate::{
     actor::ActorId,
     faults::is_apart,
     harness::Clients,
-    histories::{Histories, HistoryEvent, HistoryId, Summary},
+    histories::{Histories, HistoryEvent, HistoryId, HistorySummary},
     interned::{
         ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, InternedModel,
-        LocalId, Start, mix,
+        LocalId, StartOutcome, mix,
     },
     world::{Action, Delivery, Ignored, Rules, World},
 };
@@ -53,13 +53,13 @@ pub struct Engine {
     pub(crate) requests: Vec<EnvelopeId>,
     pub(crate) roots: usize,
     // The possible outcomes of starting all actors: the actors, and their effects.
-    pub(crate) starts: Vec<Start>,
+    pub(crate) starts: Vec<StartOutcome>,
     // Local copies of the shared tables, as far as this engine needed them.
     pub(crate) envelopes: Vec<Envelope>,
     // The fields that every step reads, stored together.
     pub(crate) hot: Vec<EnvelopeHotFields>,
     pub(crate) local_hashes: Vec<Fingerprint>,
-    pub(crate) summaries: Vec<Summary>,
+    pub(crate) summaries: Vec<HistorySummary>,
     // The hash that each history adds to a fingerprint.
     pub(crate) history_hashes: Vec<Fingerprint>,
     pub(crate) slots: Vec<ActorId>,
@@ -141,7 +141,7 @@ pub(crate) struct Plan {
 pub(crate) const RECENT_REACTIONS: usize = 1 << 13;
 
 // Starts all actors twice, and compares.
-fn start(model: &mut dyn InternedModel) -> (Vec<Start>, Option<BadHandler>) {
+fn start(model: &mut dyn InternedModel) -> (Vec<StartOutcome>, Option<BadHandler>) {
     let (starts, again) = match (model.start(), model.start()) {
         (Ok(starts), Ok(again)) => (starts, again),
         (Err(bad), _) | (_, Err(bad)) => return (Vec::new(), Some(bad)),
@@ -258,7 +258,7 @@ impl Engine {
 
     /// The summary of a history.
     #[must_use]
-    pub fn summary(&self, id: HistoryId) -> Summary {
+    pub fn summary(&self, id: HistoryId) -> HistorySummary {
         self.summaries[id.0 as usize]
     }
 

@@ -16,8 +16,8 @@ use crate::{
     actor::ActorId,
     hashed_interner::HashedInterner,
     interned::{
-        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId,
-        MessageId, Outcome, ReturnId, Start,
+        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, HandlerOutcome, Input,
+        LocalId, MessageId, ReturnId, StartOutcome,
     },
     world::Delivery,
 };
@@ -295,7 +295,7 @@ impl EnvelopeTable {
         Ok(local)
     }
 
-    pub(crate) fn start(&mut self, actors: &mut dyn ErasedActors) -> Result<Vec<Start>, BadHandler> {
+    pub(crate) fn start(&mut self, actors: &mut dyn ErasedActors) -> Result<Vec<StartOutcome>, BadHandler> {
         let roots = self.roots as u32;
         let starts = every_choice_sequence(|run| {
             actors.create_roots();
@@ -332,10 +332,10 @@ impl EnvelopeTable {
         actors: &mut dyn ErasedActors,
         local: LocalId,
         input: Input,
-    ) -> Result<Vec<Outcome>, BadHandler> {
+    ) -> Result<Vec<HandlerOutcome>, BadHandler> {
         let outcomes = every_choice_sequence(|run| self.react_once(actors, local, input, run));
         actors.forget_outputs();
-        Ok(outcomes?.into_iter().map(|(local, effects)| Outcome { local, effects }).collect())
+        Ok(outcomes?.into_iter().map(|(local, effects)| HandlerOutcome { local, effects }).collect())
     }
 
     pub(crate) fn react(
@@ -343,8 +343,8 @@ impl EnvelopeTable {
         actors: &mut dyn ErasedActors,
         local: LocalId,
         input: Input,
-    ) -> Result<Vec<Outcome>, (BadHandler, Vec<Outcome>)> {
-        let nothing = || vec![Outcome { local, effects: Vec::new() }];
+    ) -> Result<Vec<HandlerOutcome>, (BadHandler, Vec<HandlerOutcome>)> {
+        let nothing = || vec![HandlerOutcome { local, effects: Vec::new() }];
         let outcomes = self.react_all_choices(actors, local, input).map_err(|bad| (bad, nothing()))?;
         match self.react_all_choices(actors, local, input) {
             Ok(again) if again == outcomes => Ok(outcomes),

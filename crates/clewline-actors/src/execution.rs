@@ -12,7 +12,7 @@ use std::fmt;
 use crate::{
     actor::ActorId,
     engine::Engine,
-    histories::{Histories, HistoryEvent, HistoryId, Summary},
+    histories::{Histories, HistoryEvent, HistoryId, HistorySummary},
     interned::{BadHandler, EnvelopeId, LocalId, MessageId},
     world::{Action, Delivery, Ignored, World},
 };
@@ -262,7 +262,7 @@ impl Execution {
 
     /// The summary of the history so far.
     #[must_use]
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self) -> HistorySummary {
         self.engine.summary(self.history())
     }
 

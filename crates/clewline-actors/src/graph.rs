@@ -51,7 +51,7 @@ pub struct Search {
     /// At which places faults are explored.
     pub places: FaultPlacement,
     /// When to stop before the search is exhausted.
-    pub until: Until,
+    pub until: StopWhen,
     /// Maximum number of states to visit.
     pub states_max: u64,
     /// Approximate memory limit, in bytes.
@@ -67,7 +67,7 @@ impl Default for Search {
             count: Count::States,
             compare: StateComparison::Fingerprints,
             places: FaultPlacement::All,
-            until: Until::Exhausted,
+            until: StopWhen::Exhausted,
             states_max: u64::MAX,
             bytes_max: usize::MAX,
             deadline: None,
@@ -95,7 +95,7 @@ pub enum StateComparison {
 
 /// When to stop before the search is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
+pub enum StopWhen {
     /// Never.
     Exhausted,
     /// When a history or a property is violated.
@@ -171,7 +171,7 @@ pub enum PropertyVerdict {
 
 /// The progress of a search.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct GraphProgress {
     /// States generated so far.
     pub generated: u64,
     /// Different ones.
@@ -188,7 +188,7 @@ pub fn explore_states(
     properties: &[Modality],
     verdicts: &mut Verdicts,
     search: &Search,
-    progress: &(dyn Fn(Progress) + Sync),
+    progress: &(dyn Fn(GraphProgress) + Sync),
 ) -> Explored {
     let explored = explore_once(engine, properties, verdicts, search, progress);
     let has_limit = match explored.ended {
@@ -212,7 +212,7 @@ fn explore_once(
     properties: &[Modality],
     verdicts: &mut Verdicts,
     search: &Search,
-    progress: &(dyn Fn(Progress) + Sync),
+    progress: &(dyn Fn(GraphProgress) + Sync),
 ) -> Explored {
     let all = Search { places: FaultPlacement::All, ..search.clone() };
     if search.places == FaultPlacement::Few && engine.supports_few_placements() {
@@ -231,7 +231,7 @@ fn search_all(
     properties: &[Modality],
     verdicts: &mut Verdicts,
     search: &Search,
-    progress: &(dyn Fn(Progress) + Sync),
+    progress: &(dyn Fn(GraphProgress) + Sync),
 ) -> Vec<WorkerResult> {
     let records = properties.contains(&Modality::Eventually) || search.count == Count::Schedules;
     let jobs = search.jobs.max(1);
@@ -349,7 +349,7 @@ fn property_verdicts(
 struct SharedSearch<'a> {
     search: &'a Search,
     properties: &'a [Modality],
-    progress: &'a (dyn Fn(Progress) + Sync),
+    progress: &'a (dyn Fn(GraphProgress) + Sync),
     records: bool,
     visited: RwLock<Visited>,
     // The states themselves, if they are compared exactly.
@@ -653,7 +653,7 @@ impl<'a> Worker<'a> {
     }
 
     fn on_violation(&mut self) {
-        if self.shared.search.until == Until::Violated {
+        if self.shared.search.until == StopWhen::Violated {
             self.result.ended = Some(StopReason::Violated);
             self.shared.halt();
         }
@@ -702,7 +702,7 @@ impl<'a> Worker<'a> {
         let generated = common.generated.fetch_add(generated, Ordering::Relaxed) + generated;
         let total = common.unique.fetch_add(unique, Ordering::Relaxed) + unique;
         let depth = common.depth.fetch_max(self.result.depth, Ordering::Relaxed).max(self.result.depth);
-        (common.progress)(Progress { generated, unique: total, depth });
+        (common.progress)(GraphProgress { generated, unique: total, depth });
         if self.engine.bad_handler().is_some() {
             return Err(StopReason::BadHandler);
         }

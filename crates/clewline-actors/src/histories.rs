@@ -34,7 +34,7 @@ pub const OPERATIONS_MAX: usize = 64;
 
 /// The summary of one history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct HistorySummary {
     /// The operations that were called.
     pub called: u64,
     /// The operations that have returned.
@@ -43,7 +43,7 @@ pub struct Summary {
     pub(crate) hash: Fingerprint,
 }
 
-impl Summary {
+impl HistorySummary {
     /// Whether every operation that was called has returned.
     #[must_use]
     pub fn is_complete(self) -> bool {
@@ -54,7 +54,7 @@ impl Summary {
 /// All canonical histories found, each once.
 #[derive(Debug, Default)]
 pub struct Histories {
-    summaries: Vec<Summary>,
+    summaries: Vec<HistorySummary>,
     // For each history, and each operation called in it by id: the operations that had returned
     // before, and its result.
     ends: Vec<u32>,
@@ -90,7 +90,7 @@ impl Histories {
     #[must_use]
     pub fn new() -> Self {
         let mut histories = Histories::default();
-        histories.intern(Summary { called: 0, returned: 0, hash: 0 }, &[], None);
+        histories.intern(HistorySummary { called: 0, returned: 0, hash: 0 }, &[], None);
         histories
     }
 
@@ -111,7 +111,7 @@ impl Histories {
 
     /// The summary of each history, by id.
     #[must_use]
-    pub fn summaries(&self) -> &[Summary] {
+    pub fn summaries(&self) -> &[HistorySummary] {
         &self.summaries
     }
 
@@ -177,7 +177,7 @@ impl Histories {
     /// Approximate memory use, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.len() * (size_of::<Summary>() + 32) + self.entries.len() * size_of::<Entry>()
+        self.len() * (size_of::<HistorySummary>() + 32) + self.entries.len() * size_of::<Entry>()
     }
 
     fn entries(&self, id: HistoryId) -> &[Entry] {
@@ -188,7 +188,7 @@ impl Histories {
 
     fn intern(
         &mut self,
-        summary: Summary,
+        summary: HistorySummary,
         entries: &[Entry],
         origin: Option<(HistoryId, HistoryEvent)>,
     ) -> HistoryId {
@@ -229,7 +229,7 @@ pub(crate) fn operations(mut set: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-fn hash_key(summary: Summary, entries: &[Entry]) -> u64 {
+fn hash_key(summary: HistorySummary, entries: &[Entry]) -> u64 {
     let mut hasher = FxHasher::default();
     summary.hash.hash(&mut hasher);
     summary.called.hash(&mut hasher);

@@ -78,7 +78,7 @@ pub enum Effect {
 
 /// One outcome of a reaction: there are several if the actor chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct HandlerOutcome {
     /// The actor afterwards.
     pub local: LocalId,
     /// Its effects, in order. A timer is either set or cancelled at most once.
@@ -86,7 +86,7 @@ pub struct Outcome {
 }
 
 /// One outcome of starting all actors: the actors, and their effects.
-pub type Start = (Vec<LocalId>, Vec<Effect>);
+pub type StartOutcome = (Vec<LocalId>, Vec<Effect>);
 
 /// A handler that cannot be explored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +148,7 @@ pub trait InternedModel: Send {
     /// # Errors
     ///
     /// If one of them panics.
-    fn start(&mut self) -> Result<Vec<Start>, BadHandler>;
+    fn start(&mut self) -> Result<Vec<StartOutcome>, BadHandler>;
 
     /// The possible outcomes of `input` to the actor `local`. The handler is run twice.
     ///
@@ -156,7 +156,11 @@ pub trait InternedModel: Send {
     ///
     /// If the second run has a different outcome, or if the handler panics. The outcomes of the
     /// first run are returned too; a panic has none.
-    fn react(&mut self, local: LocalId, input: Input) -> Result<Vec<Outcome>, (BadHandler, Vec<Outcome>)>;
+    fn react(
+        &mut self,
+        local: LocalId,
+        input: Input,
+    ) -> Result<Vec<HandlerOutcome>, (BadHandler, Vec<HandlerOutcome>)>;
 
     /// Describes the fault of a handler.
     fn describe_fault(&self, local: LocalId, input: Input, why: HandlerFault) -> BadHandler;

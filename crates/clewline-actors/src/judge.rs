@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::histories::{Histories, HistoryEvent, HistoryId, Summary};
+use crate::histories::{Histories, HistoryEvent, HistoryId, HistorySummary};
 
 /// The verdict on a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub trait IncrementalJudge: Send {
     fn start(&mut self) -> u32;
 
     /// The knowledge after one more event; `before` is the history before it.
-    fn extend(&mut self, knowledge: u32, before: Summary, event: HistoryEvent) -> u32;
+    fn extend(&mut self, knowledge: u32, before: HistorySummary, event: HistoryEvent) -> u32;
 
     /// The verdict that follows from knowledge.
     fn judgement(&mut self, knowledge: u32) -> HistoryVerdict;

@@ -32,24 +32,25 @@ mod visited;
 mod world;
 
 pub use actor::{Actor, ActorId, AnyActor, Context, Message, Output};
-pub use dependence::{Dependence, Footprint, HistoryAware, Keyed, SameReceiver};
+pub use dependence::{Dependence, HistoryAware, Keyed, SameReceiver, StepFootprint};
 pub use engine::Engine;
 pub use execution::{EnabledStep, ExecutedStep, Execution, Snapshots, StepIdentity, StepKind};
 pub use faults::{FaultPlacement, Faults, Mailbox, Restart};
 pub use graph::{
-    Count, Explored, Progress, PropertyVerdict, Search, StateComparison, StopReason, Until, explore_states,
+    Count, Explored, GraphProgress, PropertyVerdict, Search, StateComparison, StopReason, StopWhen,
+    explore_states,
 };
 pub use harness::{ClientCall, Clients, GlobalState, Harness, Modality, Property, Scenario, Tracked};
-pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
+pub use histories::{Histories, HistoryEvent, HistoryId, HistorySummary, OPERATIONS_MAX};
 pub use interned::{
-    BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, InternedModel, LocalId,
-    MessageId, Outcome, ReturnId, Start,
+    BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, HandlerOutcome, Input,
+    InternedModel, LocalId, MessageId, ReturnId, StartOutcome,
 };
 pub use judge::{HistoryVerdict, IncrementalJudge, Judge, Stepwise, Verdicts};
 pub use model_tables::{BadScenario, CallOf, ModelTables, ReturnLookup, ReturnOf};
 pub use paths::Paths;
 pub use refute::{Difference, RefutedIndependence, refute};
-pub use schedule::{Schedule, ScheduleMismatch};
+pub use schedule::{MessageSchedule, ScheduleMismatch};
 pub use statistics::{FirstViolation, Flow, Statistics};
 pub use system::ActorSystem;
 pub use trace::{TraceLimits, TraceResult, trace};

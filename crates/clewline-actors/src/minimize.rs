@@ -18,8 +18,8 @@ use crate::{
     execution::{EnabledStep, Execution, Snapshots, StepIdentity},
     faults::Faults,
     judge::{HistoryVerdict, Verdicts},
-    schedule::Schedule,
-    schedulers::{Entry, Settings, explore},
+    schedule::MessageSchedule,
+    schedulers::{MessageSchedulerEntry, MessageSchedulerSettings, explore},
     statistics::FirstViolation,
 };
 
@@ -39,9 +39,9 @@ pub type MakeSystem<'a> = &'a mut dyn FnMut(&ReducedScenario) -> Option<(Engine,
 #[derive(Clone, Copy, Debug)]
 pub struct ShrinkSearch<'a> {
     /// The scheduler.
-    pub entry: &'a Entry,
+    pub entry: &'a MessageSchedulerEntry,
     /// Its settings; one violation is enough.
-    pub settings: &'a Settings,
+    pub settings: &'a MessageSchedulerSettings,
     /// The budget.
     pub budget: &'a Budget,
 }
@@ -52,13 +52,13 @@ pub struct Minimal {
     /// The remaining part of the scenario.
     pub case: ReducedScenario,
     /// The schedule that shows the violation there.
-    pub schedule: Schedule,
+    pub schedule: MessageSchedule,
 }
 
 /// Minimizes a violation that `schedule` shows in `case`. `None` if it shows none.
 pub fn minimize(
     case: ReducedScenario,
-    schedule: Schedule,
+    schedule: MessageSchedule,
     make: MakeSystem<'_>,
     again: ShrinkSearch<'_>,
 ) -> Option<Minimal> {
@@ -78,9 +78,9 @@ pub fn minimize(
 pub fn shorten(
     execution: &mut Execution,
     verdicts: &mut Verdicts,
-    schedule: &Schedule,
+    schedule: &MessageSchedule,
     budget: &Budget,
-) -> Option<Schedule> {
+) -> Option<MessageSchedule> {
     execution.replay(schedule).ok()?;
     let steps: Vec<EnabledStep> = execution.events().iter().map(|it| it.step).collect();
     let all = vec![true; steps.len()];
@@ -125,7 +125,7 @@ fn smaller_scenarios(case: &ReducedScenario) -> impl Iterator<Item = ReducedScen
 
 fn search(case: ReducedScenario, make: MakeSystem<'_>, again: ShrinkSearch<'_>) -> Option<Minimal> {
     let (engine, mut verdicts) = make(&case)?;
-    let settings = Settings { violations: 1, ..again.settings.clone() };
+    let settings = MessageSchedulerSettings { violations: 1, ..again.settings.clone() };
     let (_, statistics) = explore(again.entry, engine, &settings, &mut verdicts, again.budget);
     let FirstViolation { schedule, .. } = statistics.first_violation?;
     Some(Minimal { case, schedule })

@@ -20,8 +20,8 @@ use crate::{
     hashed_interner::HashedInterner,
     histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX},
     interned::{
-        BadHandler, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, InternedModel, LocalId,
-        MessageId, Outcome, ReturnId, Start,
+        BadHandler, Envelope, EnvelopeId, Fingerprint, HandlerFault, HandlerOutcome, Input, InternedModel,
+        LocalId, MessageId, ReturnId, StartOutcome,
     },
     world::Delivery,
 };
@@ -330,11 +330,15 @@ impl<H: Harness> ErasedActors for Tables<H> {
 }
 
 impl<H: Harness> InternedModel for ModelTables<H> {
-    fn start(&mut self) -> Result<Vec<Start>, BadHandler> {
+    fn start(&mut self) -> Result<Vec<StartOutcome>, BadHandler> {
         self.ledger.start(&mut self.tables)
     }
 
-    fn react(&mut self, local: LocalId, input: Input) -> Result<Vec<Outcome>, (BadHandler, Vec<Outcome>)> {
+    fn react(
+        &mut self,
+        local: LocalId,
+        input: Input,
+    ) -> Result<Vec<HandlerOutcome>, (BadHandler, Vec<HandlerOutcome>)> {
         self.ledger.react(&mut self.tables, local, input)
     }
 

@@ -7,8 +7,8 @@ use crate::{
     harness::Clients,
     histories::{HistoryEvent, HistoryId},
     interned::{
-        ABSENT, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId, Outcome, ReturnId,
-        mix,
+        ABSENT, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, HandlerOutcome, Input, LocalId,
+        ReturnId, mix,
     },
     world::{Delivery, Ignored, World},
 };
@@ -152,7 +152,7 @@ impl Engine {
         range
     }
 
-    fn cache_outcome(&mut self, before: LocalId, Outcome { local, effects }: Outcome) {
+    fn cache_outcome(&mut self, before: LocalId, HandlerOutcome { local, effects }: HandlerOutcome) {
         let is_plain = |it: &Effect| match *it {
             Effect::Send(id) => self.clients == Clients::Waiting || !self.hot[id.0 as usize].is_to_client,
             Effect::SetTimer(_) | Effect::CancelTimer(_) | Effect::Create(..) => false,
@@ -194,7 +194,7 @@ impl Engine {
         let shared = self.shared.clone();
         let mut model = lock(&shared.model);
         let known = &self.outcomes[start as usize..end as usize];
-        let is_same = |outcomes: &[Outcome]| {
+        let is_same = |outcomes: &[HandlerOutcome]| {
             outcomes.len() == known.len()
                 && outcomes.iter().zip(known).all(|(now, it)| {
                     now.local == it.local && now.effects == self.effects[it.first as usize..it.last as usize]

@@ -11,10 +11,10 @@ use std::fmt;
 use clewline_core::Random;
 
 use crate::{
-    dependence::{Dependence, Footprint},
+    dependence::{Dependence, StepFootprint},
     execution::{Execution, StepIdentity, StepKind},
-    schedule::Schedule,
-    schedulers::Settings,
+    schedule::MessageSchedule,
+    schedulers::MessageSchedulerSettings,
     world::World,
 };
 
@@ -22,9 +22,9 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefutedIndependence {
     /// The schedule to the state in which both are enabled.
-    pub schedule: Schedule,
+    pub schedule: MessageSchedule,
     /// The steps: their kinds, senders and receivers.
-    pub steps: [Footprint; 2],
+    pub steps: [StepFootprint; 2],
     /// The difference between the two orders.
     pub why: Difference,
 }
@@ -70,7 +70,7 @@ impl fmt::Display for RefutedIndependence {
 pub fn refute(
     execution: &mut Execution,
     dependence: &dyn Dependence,
-    settings: &Settings,
+    settings: &MessageSchedulerSettings,
 ) -> Option<RefutedIndependence> {
     let mut random = Random::new(settings.seed);
     for _ in 0..settings.schedules {
@@ -124,11 +124,11 @@ fn execute_both(
     execution: &mut Execution,
     one: StepIdentity,
     other: StepIdentity,
-) -> (Footprint, Option<(Footprint, World)>) {
+) -> (StepFootprint, Option<(StepFootprint, World)>) {
     execute_step(execution, one).expect("it is enabled");
-    let first = Footprint::of_last(execution);
+    let first = StepFootprint::of_last(execution);
     let second = execute_step(execution, other).map(|()| {
-        let seen = (Footprint::of_last(execution), execution.world().clone());
+        let seen = (StepFootprint::of_last(execution), execution.world().clone());
         execution.back();
         seen
     });

@@ -8,12 +8,12 @@ use std::fmt;
 use crate::execution::Execution;
 
 /// What was picked in one execution, in order: enough to see it again.
-pub type Schedule = clewline_explore::Schedule<u32>;
+pub type MessageSchedule = clewline_explore::Schedule<u32>;
 
 impl Execution {
     /// What was picked to come where this is.
     #[must_use]
-    pub fn schedule(&self) -> Schedule {
+    pub fn schedule(&self) -> MessageSchedule {
         let picks = self.events().iter().enumerate().map(|(at, event)| {
             let place = self.enabled_before(at).iter().position(|it| *it == event.step);
             place.expect("what happened was enabled") as u32
@@ -26,7 +26,7 @@ impl Execution {
     /// # Errors
     ///
     /// If a chosen step is not enabled.
-    pub fn replay(&mut self, schedule: &Schedule) -> Result<(), ScheduleMismatch> {
+    pub fn replay(&mut self, schedule: &MessageSchedule) -> Result<(), ScheduleMismatch> {
         self.rewind();
         for (step, &pick) in schedule.0.iter().enumerate() {
             let enabled = self.enabled().len();

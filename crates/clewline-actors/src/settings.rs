@@ -4,7 +4,7 @@ use clewline_explore::Bounds;
 
 /// Settings of message schedulers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct MessageSchedulerSettings {
     /// Random seed.
     pub seed: u64,
     /// Maximum number of schedules. Random schedulers explore exactly this many.
@@ -19,9 +19,9 @@ pub struct Settings {
     pub jobs: usize,
 }
 
-impl Default for Settings {
+impl Default for MessageSchedulerSettings {
     fn default() -> Self {
-        Settings {
+        MessageSchedulerSettings {
             seed: 0,
             schedules: 50_000,
             violations: u64::MAX,

@@ -25,8 +25,8 @@ use crate::{
     histories::{HistoryEvent, HistoryId},
     interned::BadHandler,
     judge::{HistoryVerdict, Verdicts},
-    schedule::Schedule,
-    settings::Settings,
+    schedule::MessageSchedule,
+    settings::MessageSchedulerSettings,
 };
 
 // Executions between two checks of the memory limit and reports to the budget.
@@ -89,7 +89,7 @@ pub struct FirstViolation {
     /// The ordinal of the schedule, from 1.
     pub nth: u64,
     /// The schedule.
-    pub schedule: Schedule,
+    pub schedule: MessageSchedule,
     /// Its canonical history.
     pub history: HistoryId,
     /// The time until it was found.
@@ -98,12 +98,12 @@ pub struct FirstViolation {
 
 impl<'a> Statistics<'a> {
     /// Empty statistics.
-    pub fn new(settings: &Settings, verdicts: &'a mut Verdicts, budget: &Budget) -> Self {
+    pub fn new(settings: &MessageSchedulerSettings, verdicts: &'a mut Verdicts, budget: &Budget) -> Self {
         Statistics { verdicts: Some(verdicts), ..Statistics::unjudged(settings, budget) }
     }
 
     /// Empty statistics. Histories are judged only when they are [added](Self::add) to others.
-    pub(crate) fn unjudged(settings: &Settings, budget: &Budget) -> Self {
+    pub(crate) fn unjudged(settings: &MessageSchedulerSettings, budget: &Budget) -> Self {
         Statistics {
             verdicts: None,
             budget: budget.clone(),

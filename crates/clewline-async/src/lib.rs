@@ -28,7 +28,7 @@ mod timer;
 
 pub use select::Selected;
 #[doc(hidden)]
-pub use select::{First, select2, select3, select4};
+pub use select::{PollOrder, select2, select3, select4};
 pub use spawn::{JoinError, JoinHandle, YieldNow, spawn, yield_now};
 pub use task::block_on;
 pub use timer::{Elapsed, Sleep, may_cancel, sleep, timeout};

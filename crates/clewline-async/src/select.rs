@@ -44,7 +44,7 @@ pub enum Selected<A, B, C = (), D = ()> {
 macro_rules! select {
     (biased; $($branches:tt)+) => { $crate::select!(@branches Biased $($branches)+) };
     (@branches $first:ident $a:pat = $fa:expr => $ea:expr, $b:pat = $fb:expr => $eb:expr $(,)?) => {{
-        let selected = $crate::select2($crate::First::$first, $fa, $fb).await;
+        let selected = $crate::select2($crate::PollOrder::$first, $fa, $fb).await;
         match selected {
             $crate::Selected::First($a) => $ea,
             $crate::Selected::Second($b) => $eb,
@@ -53,7 +53,7 @@ macro_rules! select {
     }};
     (@branches $first:ident $a:pat = $fa:expr => $ea:expr, $b:pat = $fb:expr => $eb:expr,
      $c:pat = $fc:expr => $ec:expr $(,)?) => {{
-        let selected = $crate::select3($crate::First::$first, $fa, $fb, $fc).await;
+        let selected = $crate::select3($crate::PollOrder::$first, $fa, $fb, $fc).await;
         match selected {
             $crate::Selected::First($a) => $ea,
             $crate::Selected::Second($b) => $eb,
@@ -63,7 +63,7 @@ macro_rules! select {
     }};
     (@branches $first:ident $a:pat = $fa:expr => $ea:expr, $b:pat = $fb:expr => $eb:expr,
      $c:pat = $fc:expr => $ec:expr, $d:pat = $fd:expr => $ed:expr $(,)?) => {{
-        let selected = $crate::select4($crate::First::$first, $fa, $fb, $fc, $fd).await;
+        let selected = $crate::select4($crate::PollOrder::$first, $fa, $fb, $fc, $fd).await;
         match selected {
             $crate::Selected::First($a) => $ea,
             $crate::Selected::Second($b) => $eb,
@@ -77,18 +77,18 @@ macro_rules! select {
 /// The branch with which each poll begins.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum First {
+pub enum PollOrder {
     /// The first one.
     Biased,
     /// A choice.
     Chosen,
 }
 
-impl First {
+impl PollOrder {
     fn of(self, branches: usize) -> usize {
         match self {
-            First::Biased => 0,
-            First::Chosen => choose(branches),
+            PollOrder::Biased => 0,
+            PollOrder::Chosen => choose(branches),
         }
     }
 }
@@ -97,7 +97,7 @@ macro_rules! select_function {
     ($name:ident, $n:literal, $($future:ident $type:ident $variant:ident $at:literal),+; $($rest:ty),*) => {
         #[doc(hidden)]
         pub async fn $name<$($type: Future),+>(
-            first: First,
+            first: PollOrder,
             $($future: $type),+
         ) -> Selected<$($type::Output),+ $(, $rest)*> {
             $(let mut $future = pin!($future);)+

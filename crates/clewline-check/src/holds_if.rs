@@ -10,13 +10,13 @@ use clewline_core::{ErasedHistory, FailsWhen, MayFail, OperationId, Problem, Ver
 
 use crate::{
     judge::{Judgement, judge},
-    options::{Options, Selection},
+    options::{JudgeOptions, Selection},
 };
 
 /// Judges a history. If it is violated, and would hold if operations of the counterexample may fail
 /// while others overlap, [`Violation::holds_if`](clewline_core::Violation::holds_if) says so.
 #[must_use]
-pub fn judge_history(history: &dyn ErasedHistory, options: &Options) -> Judgement {
+pub fn judge_history(history: &dyn ErasedHistory, options: &JudgeOptions) -> Judgement {
     let mut judgement = judge(history.problems(), options);
     if let Verdict::Violated(violation) = &mut judgement.verdict
         && options.counterexample_configurations != 0
@@ -32,10 +32,11 @@ pub fn judge_history(history: &dyn ErasedHistory, options: &Options) -> Judgemen
 fn holds_if(
     history: &dyn ErasedHistory,
     counterexample: &[OperationId],
-    options: &Options,
+    options: &JudgeOptions,
 ) -> Option<MayFail> {
     let budget = options.budget.child();
-    let quick = Options { counterexample_configurations: 0, budget, violations_max: 1, ..options.clone() };
+    let quick =
+        JudgeOptions { counterexample_configurations: 0, budget, violations_max: 1, ..options.clone() };
     let holds = |may_fail: &MayFail| {
         let retain = failing(history, may_fail)?;
         matches!(judge(weakened(history, &retain), &quick).verdict, Verdict::Holds(_)).then_some(())

@@ -21,7 +21,7 @@ use crate::{
     competition::compete,
     decided_by::DecidedBy,
     minimize,
-    options::{Algorithm, Options, PartsJudged, Selection},
+    options::{Algorithm, JudgeOptions, PartsJudged, Selection},
 };
 
 /// A verdict on a whole history, and how it was reached.
@@ -55,12 +55,15 @@ impl Judgement {
 
 /// Judges the problems of one history, one for each object.
 #[must_use]
-pub fn judge(problems: Vec<Problem<'_>>, options: &Options) -> Judgement {
+pub fn judge(problems: Vec<Problem<'_>>, options: &JudgeOptions) -> Judgement {
     judge_with_deciders(problems, options).0
 }
 
 /// As [`judge`]; also returns which checkers decided.
-pub(crate) fn judge_with_deciders(problems: Vec<Problem<'_>>, options: &Options) -> (Judgement, DecidedBy) {
+pub(crate) fn judge_with_deciders(
+    problems: Vec<Problem<'_>>,
+    options: &JudgeOptions,
+) -> (Judgement, DecidedBy) {
     let visited = options.budget.visited();
     let parts = parts(problems, &options.algorithm).into_iter();
     let mut parts: Vec<(usize, Problem<'_>)> = parts.enumerate().collect();
@@ -152,7 +155,7 @@ fn into_parts<'a>(problem: Problem<'a>, algorithm: &Algorithm) -> Vec<Problem<'a
 fn merge(
     parts: &[Problem<'_>],
     verdicts: Vec<Option<Verdict>>,
-    options: &Options,
+    options: &JudgeOptions,
 ) -> (Verdict, Vec<Violation>) {
     let mut witnesses: Vec<Witness> = Vec::with_capacity(verdicts.len());
     let mut unknown: Option<Reason> = None;

@@ -33,5 +33,5 @@ pub use frontier::{FrontierId, Frontiers};
 pub use holds_if::{has_effect, judge_history, looks_like_failure};
 pub use judge::{Judgement, judge, parts};
 pub use observations::{Nondeterminism, ObservationSet, SerialHistory};
-pub use options::{Algorithm, Options, PartsJudged, Selection};
+pub use options::{Algorithm, JudgeOptions, PartsJudged, Selection};
 pub use stream::{Compaction, StreamState};

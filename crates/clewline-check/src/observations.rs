@@ -340,7 +340,7 @@ mod tests {
     use clewline_core::{Budget, Event, History, Problem, Random, Verdict};
 
     use super::*;
-    use crate::{Options, Stuck, judge, stuck};
+    use crate::{JudgeOptions, Stuck, judge, stuck};
 
     fn serial(complete: &[(u32, u32)], stuck: Option<u32>) -> SerialHistory {
         SerialHistory { complete: complete.iter().map(|&(at, it)| (at, ResultId(it))).collect(), stuck }
@@ -410,7 +410,7 @@ mod tests {
     #[test]
     fn histories_are_judged_against_observations() {
         let set = observations();
-        let options = Options { budget: Budget::unlimited(), ..Options::default() };
+        let options = JudgeOptions { budget: Budget::unlimited(), ..JudgeOptions::default() };
         let overlapping = |result: u32| {
             let events = [
                 Event::call(0, 0),
@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn explains_agrees_with_the_checkers() {
-        let options = Options { budget: Budget::unlimited(), ..Options::default() };
+        let options = JudgeOptions { budget: Budget::unlimited(), ..JudgeOptions::default() };
         let mut random = Random::new(11);
         let mut counts = [0; 4];
         for _ in 0..100 {

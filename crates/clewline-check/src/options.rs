@@ -8,7 +8,7 @@ use crate::{checker::Checker, checkers::checkers, decided_by::DecidedBy};
 
 /// How to judge.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct JudgeOptions {
     /// The checking algorithm.
     pub algorithm: Algorithm,
     /// How many parts may be judged in parallel. Competing checkers have a thread each in addition.
@@ -72,9 +72,9 @@ impl PartsJudged {
     }
 }
 
-impl Default for Options {
+impl Default for JudgeOptions {
     fn default() -> Self {
-        Options {
+        JudgeOptions {
             algorithm: Algorithm::Auto,
             jobs: 1,
             budget: Budget::unlimited(),

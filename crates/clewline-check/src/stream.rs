@@ -34,7 +34,7 @@ use crate::{
     checker::Checker,
     decided_by::DecidedBy,
     judge::{Judgement, judge, judge_with_deciders},
-    options::Options,
+    options::JudgeOptions,
     search::{FINAL_STATES_MAX, final_state_witnesses, jit_graph::JitGraph},
 };
 
@@ -84,7 +84,7 @@ impl StreamState {
         &self,
         problems: Vec<Problem<'_>>,
         object: &dyn Fn(OperationId) -> ObjectId,
-        options: &Options,
+        options: &JudgeOptions,
     ) -> Judgement {
         let mut fresh: Vec<Problem<'_>> = Vec::new();
         let mut resumed: Vec<(Problem<'_>, &[Start])> = Vec::new();
@@ -125,7 +125,7 @@ impl StreamState {
         &mut self,
         problems: Vec<Problem<'_>>,
         object: &dyn Fn(OperationId) -> ObjectId,
-        options: &Options,
+        options: &JudgeOptions,
     ) -> Compaction {
         let operations = problems.iter().map(Problem::len).sum();
         let mut keep = vec![true; operations];
@@ -179,9 +179,9 @@ impl StreamState {
         &mut self,
         problems: Vec<Problem<'_>>,
         object: &dyn Fn(OperationId) -> ObjectId,
-        options: &Options,
+        options: &JudgeOptions,
     ) -> Vec<(usize, Vec<OperationId>)> {
-        let quick = Options { counterexample_configurations: 0, ..options.clone() };
+        let quick = JudgeOptions { counterexample_configurations: 0, ..options.clone() };
         let mut found = Vec::new();
         let divided = problems.into_iter().filter_map(|it| self.divide(it, object).ok());
         for (key, part) in divided.flatten().collect::<Vec<_>>() {
@@ -205,7 +205,7 @@ impl StreamState {
         &self,
         problems: Vec<Problem<'_>>,
         object: &dyn Fn(OperationId) -> ObjectId,
-        options: &Options,
+        options: &JudgeOptions,
     ) -> Judgement {
         let divided = problems.into_iter().filter_map(|it| self.divide(it, object).ok()).flatten();
         let number = |key: &Key| self.violated.get(key).copied();
@@ -266,7 +266,7 @@ impl StreamState {
         }
     }
 
-    fn compact_part(&self, key: Key, part: &Problem<'_>, options: &Options, next: &mut Next) -> Part {
+    fn compact_part(&self, key: Key, part: &Problem<'_>, options: &JudgeOptions, next: &mut Next) -> Part {
         let starts = self.starts.get(&key).map_or(&[] as &[Start], Vec::as_slice);
         let rest = quiescent_prefix_len(part);
         let ends = if rest == 0 { None } else { final_states(&part.range(0..rest), starts, options) };
@@ -329,7 +329,7 @@ fn refused() -> Judgement {
 
 /// Judges a part from each of the states in which it may begin; from the initial one if none are
 /// given.
-fn judge_from_any(part: &Problem<'_>, starts: &[Start], options: &Options) -> (Judgement, DecidedBy) {
+fn judge_from_any(part: &Problem<'_>, starts: &[Start], options: &JudgeOptions) -> (Judgement, DecidedBy) {
     let mut worst: Option<(Judgement, DecidedBy)> = None;
     for start in starts {
         let judged = judge_with_deciders(vec![part.clone().starting_at(start)], options);
@@ -357,7 +357,7 @@ fn quiescent_prefix_len(part: &Problem<'_>) -> usize {
 }
 
 /// The states in which a complete part may end, if there are some and not too many.
-fn final_states(part: &Problem<'_>, starts: &[Start], options: &Options) -> Option<Vec<Start>> {
+fn final_states(part: &Problem<'_>, starts: &[Start], options: &JudgeOptions) -> Option<Vec<Start>> {
     let steps = FINAL_STATES_STEPS_PER_OPERATION.saturating_mul(part.len() as u64 + 1);
     let limited = || options.budget.child().with_configurations(options.budget.configurations().min(steps));
     // Most parts of a stream of many keys are a few operations, one after the other.

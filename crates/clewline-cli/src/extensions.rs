@@ -16,7 +16,7 @@ use crate::scripts;
 #[derive(Clone, Copy, Default)]
 pub struct Extensions {
     /// Specifications, for `--spec`.
-    pub specifications: &'static [clewline_specs::Entry],
+    pub specifications: &'static [clewline_specs::SpecificationEntry],
     /// Checkers for all specifications, for `--algorithm`.
     pub checkers: &'static [&'static dyn Checker],
     /// Monitors, used by the algorithm `auto` for the specifications that they support.
@@ -24,12 +24,12 @@ pub struct Extensions {
     /// Formats of files, for `--input-format` and `convert`.
     pub formats: &'static [&'static dyn Format],
     /// Schedulers of threads, for `explore`.
-    pub thread_schedulers: &'static [clewline_explore::schedulers::Entry],
+    pub thread_schedulers: &'static [clewline_explore::schedulers::SchedulerEntry],
     /// Schedulers of messages, for `actors`.
-    pub message_schedulers: &'static [clewline_actors::schedulers::Entry],
+    pub message_schedulers: &'static [clewline_actors::schedulers::MessageSchedulerEntry],
     /// Subjects of `stress` and `explore`.
     #[cfg(feature = "lab")]
-    pub subjects: &'static [clewline_lab::Entry],
+    pub subjects: &'static [clewline_lab::SubjectEntry],
     /// Classes without a specification, for `explore`.
     #[cfg(feature = "lab")]
     pub classes: &'static [clewline_lab::Class],

@@ -11,7 +11,7 @@ mod violate;
 
 use std::fmt;
 
-use clewline_check::{Options, judge};
+use clewline_check::{JudgeOptions, judge};
 use clewline_core::{Budget, ErasedSpec, Random, Recording, Verdict};
 
 use mutation_points::MutationPoints;
@@ -101,7 +101,7 @@ const SHORT_HISTORY_OPS: usize = 1_000;
 fn is_violated(specification: &dyn ErasedSpec, recording: Recording) -> bool {
     let configurations = 50_000 + 4 * recording.history.len() as u64;
     let budget = Budget::unlimited().with_configurations(configurations).with_memory(2 << 30);
-    let options = Options { budget, ..Options::default() };
+    let options = JudgeOptions { budget, ..JudgeOptions::default() };
     match specification.load(recording) {
         Ok(case) => match judge(case.problems(), &options).verdict {
             Verdict::Violated(_) => true,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clewline_script::Script;
-use clewline_specs::{Entry, Loader, Operation};
+use clewline_specs::{Loader, OperationInfo, SpecificationEntry};
 
 /// How specifications are read from files that end in `.star`.
 pub const LOADER: Loader = Loader {
@@ -19,7 +19,7 @@ pub const LOADER: Loader = Loader {
 // A file is read once: all histories of a command are judged by the same specification.
 static SCRIPTS: Mutex<Option<HashMap<String, Loaded>>> = Mutex::new(None);
 
-type Loaded = Result<(Script, &'static Entry), String>;
+type Loaded = Result<(Script, &'static SpecificationEntry), String>;
 
 fn script(path: &str) -> Loaded {
     let mut scripts = SCRIPTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,16 +40,16 @@ fn read(path: &str) -> Loaded {
 }
 
 /// The entry of a script, which is kept as the table of entries is.
-fn entry(path: &str, script: &Script) -> &'static Entry {
+fn entry(path: &str, script: &Script) -> &'static SpecificationEntry {
     let kept = |text: String| -> &'static str { Box::leak(text.into()) };
-    let mut operations: Vec<Operation> = Vec::new();
+    let mut operations: Vec<OperationInfo> = Vec::new();
     for (name, parameters) in script.operations() {
         let argument = match parameters[..] {
             [] => String::new(),
             [only] => only.to_owned(),
             _ => format!("[{}]", parameters.join(", ")),
         };
-        operations.push(Operation {
+        operations.push(OperationInfo {
             name,
             aliases: &[],
             argument: kept(argument),
@@ -57,7 +57,7 @@ fn entry(path: &str, script: &Script) -> &'static Entry {
         });
     }
     let about = script.title().map_or_else(|| "a specification in Starlark".to_owned(), str::to_owned);
-    Box::leak(Box::new(Entry {
+    Box::leak(Box::new(SpecificationEntry {
         name: kept(path.to_owned()),
         about: kept(about),
         operations: operations.leak(),

@@ -9,7 +9,7 @@ use std::{borrow::Cow, error, fmt};
 #[non_exhaustive]
 pub struct ParseError {
     /// Where in the text.
-    pub at: Place,
+    pub at: TextPlace,
     /// What was expected there.
     pub expected: Cow<'static, str>,
     /// What was found there.
@@ -19,7 +19,7 @@ pub struct ParseError {
 /// Where in a text something else was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum TextPlace {
     /// It is the whole text.
     Whole,
     /// A part of a text of some kind: what is `before the colon` of a `replay token`.
@@ -31,7 +31,7 @@ pub enum Place {
 impl ParseError {
     /// The whole text is not what was expected.
     pub fn new(expected: impl Into<Cow<'static, str>>, found: &str) -> ParseError {
-        ParseError { at: Place::Whole, expected: expected.into(), found: found.to_owned() }
+        ParseError { at: TextPlace::Whole, expected: expected.into(), found: found.to_owned() }
     }
 
     /// A part of a `kind` of text is not what was expected.
@@ -42,14 +42,14 @@ impl ParseError {
         expected: &'static str,
         found: &str,
     ) -> ParseError {
-        ParseError { at: Place::Part(kind, part), expected: expected.into(), found: found.to_owned() }
+        ParseError { at: TextPlace::Part(kind, part), expected: expected.into(), found: found.to_owned() }
     }
 
     /// `text`, which should be a `kind` of text, is not what was expected at byte `at`.
     #[must_use]
     pub fn at_character(kind: &'static str, text: &str, at: usize, expected: &'static str) -> ParseError {
         let found = text.get(at..).and_then(|it| it.chars().next()).map_or_else(String::new, String::from);
-        ParseError { at: Place::Character(kind, at), expected: expected.into(), found }
+        ParseError { at: TextPlace::Character(kind, at), expected: expected.into(), found }
     }
 }
 
@@ -57,11 +57,11 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ParseError { at, expected, found } = self;
         match at {
-            Place::Whole => write!(f, "expected {expected}; found `{found}`"),
-            Place::Part(kind, part) => {
+            TextPlace::Whole => write!(f, "expected {expected}; found `{found}`"),
+            TextPlace::Part(kind, part) => {
                 write!(f, "not a {kind}: {part}, expected {expected}, found `{found}`")
             }
-            Place::Character(kind, at) => {
+            TextPlace::Character(kind, at) => {
                 write!(f, "not a {kind}: character {} should be {expected}", at + 1)
             }
         }

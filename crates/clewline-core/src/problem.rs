@@ -28,7 +28,7 @@ use crate::{
     witness::Witness,
 };
 
-pub use automaton::{Automaton, PossibleResult, Replay, Successor};
+pub use automaton::{Automaton, PossibleResult, SequentialExecution, Successor};
 pub use pair::Show;
 pub use retain::Retain;
 pub use start::Start;
@@ -183,7 +183,7 @@ impl<'a> Problem<'a> {
 
     /// A new sequential execution of the specification.
     #[must_use]
-    pub fn replay(&self) -> Box<dyn Replay + '_> {
+    pub fn replay(&self) -> Box<dyn SequentialExecution + '_> {
         self.typed.replay(self)
     }
 
@@ -393,7 +393,7 @@ impl fmt::Debug for Problem<'_> {
 /// A specification and a history with their types erased.
 trait ErasedPair: Send + Sync {
     fn automaton<'p>(&'p self, problem: &Problem<'_>) -> Box<dyn Automaton + 'p>;
-    fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p>;
+    fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn SequentialExecution + 'p>;
     fn part(&self, id: OperationId) -> Option<u64>;
     fn footprint(&self, id: OperationId, ignores_return: bool) -> Footprint;
     fn may_block(&self, id: OperationId) -> bool;
@@ -420,7 +420,7 @@ where
         Box::new(InterningAutomaton::new(self, start(self.specification, problem), operations))
     }
 
-    fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p> {
+    fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn SequentialExecution + 'p> {
         Box::new(StateReplay { pair: self, problem, states: vec![start(self.specification, problem)] })
     }
 
@@ -527,7 +527,7 @@ struct StateReplay<'p, S: Specification> {
     states: Vec<S::State>,
 }
 
-impl<S> Replay for StateReplay<'_, S>
+impl<S> SequentialExecution for StateReplay<'_, S>
 where
     S: Specification + Sync,
     S::Call: Sync,

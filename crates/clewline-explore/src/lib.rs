@@ -28,7 +28,7 @@ mod step;
 pub use bounds::{Bound, Bounds, distinct};
 pub use coverage::{Coverage, Limit};
 pub use explore::{Ending, System, explore};
-pub use order::{Clock, TaskClocks, acquires, releases};
+pub use order::{TaskClocks, VectorClock, acquires, releases};
 pub use schedule::{Pick, STEPS_MAX, Schedule, Symbol, TOKEN};
 pub use scheduler::{
     AtomicStep, Begin, Choice, Diverged, FastPath, GraphPath, Point, Scheduler, with_fast_path,

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use crate::step::TaskId;
 
 /// A set of events that is closed under happens-before.
-pub trait Clock {
+pub trait VectorClock {
     /// Adds the events of `other`.
     fn join(&mut self, other: &Self);
 
@@ -49,7 +49,7 @@ pub fn releases(order: Ordering) -> bool {
     matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
 }
 
-impl<C: Clock> TaskClocks<C> {
+impl<C: VectorClock> TaskClocks<C> {
     /// The clocks of a task that knows what `now` contains.
     pub const fn new(now: C, release_fence: C, relaxed_reads: C) -> TaskClocks<C> {
         TaskClocks { now, release_fence, relaxed_reads }

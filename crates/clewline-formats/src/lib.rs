@@ -30,7 +30,7 @@ use clewline_core::{Recording, RowFilter, Value, Values};
 pub use join::join;
 pub use json_value::json_value;
 #[cfg(feature = "files")]
-pub use mapping::{Columns, Mapping, MappingError};
+pub use mapping::{ColumnNames, Mapping, MappingError};
 
 /// One way of writing histories down.
 pub trait Format: Sync {

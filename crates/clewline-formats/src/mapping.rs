@@ -19,7 +19,7 @@ pub struct Mapping {
     /// The method.
     pub op: Option<String>,
     /// The argument, or several that make a list.
-    pub arg: Option<Columns>,
+    pub arg: Option<ColumnNames>,
     /// The result.
     pub ret: Option<String>,
     /// The object.
@@ -42,7 +42,7 @@ pub struct Mapping {
 
 /// One column, or several that make a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Columns {
+pub enum ColumnNames {
     /// One value.
     One(String),
     /// A list of values.
@@ -79,14 +79,14 @@ impl Mapping {
                 "order" => mapping.order = text(value)?,
                 "arg" => {
                     mapping.arg = Some(match value {
-                        JsonValue::Array(items) => Columns::List(
+                        JsonValue::Array(items) => ColumnNames::List(
                             items
                                 .into_iter()
                                 .map(text)
                                 .map(|it| it.map(Option::unwrap_or_default))
                                 .collect::<Result<_, _>>()?,
                         ),
-                        one => Columns::One(text(one)?.unwrap_or_default()),
+                        one => ColumnNames::One(text(one)?.unwrap_or_default()),
                     });
                 }
                 "json" => {
@@ -131,7 +131,7 @@ mod tests {
         let mapping = mapping.expect("it is well-formed");
         assert_eq!(mapping.process.as_deref(), Some("p"));
         assert_eq!(mapping.returned.as_deref(), Some("end"));
-        assert_eq!(mapping.arg, Some(Columns::List(vec!["k".to_owned(), "v".to_owned()])));
+        assert_eq!(mapping.arg, Some(ColumnNames::List(vec!["k".to_owned(), "v".to_owned()])));
         assert_eq!((mapping.method("SET"), mapping.method("GET"), mapping.json), ("put", "GET", true));
         assert_eq!(Mapping::parse("{}"), Ok(Mapping::default()));
     }

@@ -7,16 +7,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Options as JudgeOptions, judge, relaxed::is_displaced};
+use clewline_check::{JudgeOptions, judge, relaxed::is_displaced};
 use clewline_core::{Budget, CodecError, Problem, ResultId, Verdict};
 use clewline_explore::{Coverage, Ending, Limit};
 use clewline_matrix::{Explorable, Extent, Strategy, Survey, TestProgram, Visits};
 use clewline_methods::{
-    line_up::{Matrix, Options, Specified, count_serial},
-    relaxed::{MATRIX_HISTORY_CONFIGURATIONS_MAX, Quasi, Roles, relaxation},
+    line_up::{LineUpOptions, Matrix, Specified, count_serial},
+    relaxed::{ElementCalls, MATRIX_HISTORY_CONFIGURATIONS_MAX, Quasi, relaxation},
 };
-use clewline_threads::control::Outcome;
-use clewline_unmodified::{Error, OutputMode, Program, RunOptions};
+use clewline_threads::control::ExecutionOutcome;
+use clewline_unmodified::{OutputMode, Program, ProgramError, RunOptions};
 
 use crate::enumeration::{Counting, Counts, Enumeration};
 
@@ -80,7 +80,7 @@ pub fn census(
     matrix: &Matrix,
     readings: &Readings,
     counting: Counting,
-    options: &Options,
+    options: &LineUpOptions,
     enumeration: &mut Enumeration,
 ) -> Result<Census, CodecError> {
     let begun = Instant::now();
@@ -105,7 +105,7 @@ pub fn count(
     matrix: &Matrix,
     readings: &Readings,
     counting: Counting,
-    options: &Options,
+    options: &LineUpOptions,
     enumeration: &mut Enumeration,
 ) -> Result<Census, CodecError> {
     let find = |name: &str| clewline_specs::find(name).map_err(|it| CodecError(it.to_string()));
@@ -192,9 +192,10 @@ pub fn census_of_program(
     program: &Program,
     asked: &CensusRequest,
     enumeration: &mut Enumeration,
-) -> Result<Census, Error> {
-    let no_count = |error: CodecError| Error::Killed { how: error.to_string() };
-    let options = Options { executions_max: asked.executions_max, time: asked.time, ..Options::default() };
+) -> Result<Census, ProgramError> {
+    let no_count = |error: CodecError| ProgramError::Killed { how: error.to_string() };
+    let options =
+        LineUpOptions { executions_max: asked.executions_max, time: asked.time, ..LineUpOptions::default() };
     let readings = asked.readings().map_err(no_count)?;
     // Histories are counted, whatever orders the accesses.
     let wanted = RunOptions { ignores_races: true, ..RunOptions::default() };
@@ -245,7 +246,7 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    fn count(&mut self, test_program: &dyn TestProgram, outcome: &Outcome<ResultId>) {
+    fn count(&mut self, test_program: &dyn TestProgram, outcome: &ExecutionOutcome<ResultId>) {
         let mut key = Vec::new();
         outcome.canonical(&Ending::Full, &mut key);
         let is_new = self.seen.insert(key);
@@ -260,7 +261,7 @@ impl Counter<'_> {
     fn judge(
         &mut self,
         test_program: &dyn TestProgram,
-        outcome: &Outcome<ResultId>,
+        outcome: &ExecutionOutcome<ResultId>,
         is_new: bool,
     ) -> Result<(), String> {
         let plain = self.plain.case(test_program, outcome)?;
@@ -281,7 +282,7 @@ impl Counter<'_> {
         if !is_new || self.counting != Counting::Distinct {
             return Ok(());
         }
-        let drained = match Roles::of(&self.readings.plain) {
+        let drained = match ElementCalls::of(&self.readings.plain) {
             Some(roles) => self.plain.drained(test_program, outcome, &roles)?,
             None => self.plain.case(test_program, outcome)?,
         };

@@ -6,7 +6,7 @@ use clewline_threads::Noise;
 
 /// A structure that the command line can name, with its variants.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct SubjectEntry {
     /// The name used on the command line.
     pub name: &'static str,
     /// One line for `clewline subjects`.
@@ -74,7 +74,7 @@ impl Recipe {
 #[derive(Clone, Copy, Debug)]
 pub struct FoundSubject {
     /// The structure.
-    pub entry: &'static Entry,
+    pub entry: &'static SubjectEntry,
     /// The variant.
     pub variant: &'static Variant,
 }

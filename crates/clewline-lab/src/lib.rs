@@ -37,6 +37,6 @@ pub mod systems;
 
 pub use by_name::{line_up, stress};
 pub use class::{Class, ClassVariant, Flaw};
-pub use entry::{Entry, FoundSubject, Recipe, Variant};
+pub use entry::{FoundSubject, Recipe, SubjectEntry, Variant};
 pub use explorable::{FoundExplorable, explorables};
 pub use find::{UnknownSubject, find, find_explorable, subjects};

@@ -8,7 +8,7 @@ use std::{any::Any, fmt, io, sync::Arc, time::Duration};
 
 use clewline_core::{CallSampler, Codec, ErasedHistory, GeneratorConfig, Specification};
 
-use clewline_threads::{Ending, Settings, Subject, Workers};
+use clewline_threads::{RunEnding, Subject, WorkerSettings, Workers};
 
 use crate::{
     specified::{Make, SpecifiedSubject, ToErasedHistory},
@@ -34,7 +34,7 @@ pub trait ErasedSubject: Send + Sync {
     /// # Errors
     ///
     /// If the system cannot create the threads.
-    fn session(&self, settings: &Settings) -> io::Result<Box<dyn Session>>;
+    fn session(&self, settings: &WorkerSettings) -> io::Result<Box<dyn Session>>;
 
     /// The name of its specification in the catalog, if it has one.
     fn specification(&self) -> Option<String>;
@@ -70,7 +70,7 @@ impl fmt::Debug for DrawnCalls {
 /// The result of a run.
 pub struct RunResult {
     /// How it ended.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// How many operations returned.
     pub returned: usize,
     /// How long the threads worked.
@@ -145,7 +145,7 @@ where
     S::Call: Send + Sync,
     S::Return: Send + Sync,
 {
-    fn session(&self, settings: &Settings) -> io::Result<Box<dyn Session>> {
+    fn session(&self, settings: &WorkerSettings) -> io::Result<Box<dyn Session>> {
         Ok(Box::new(TypedSession {
             specification: self.subject.specification.clone(),
             make: Arc::clone(&self.subject.make),

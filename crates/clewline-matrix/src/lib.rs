@@ -26,5 +26,5 @@ pub use call_list::{CallList, ColumnList};
 pub use inputs::{ErasedSubject, Inputs, RunResult, Session, SubjectFactory};
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls, method, split_method, split_outside};
 pub use specified::{SpecifiedSubject, ToErasedHistory};
-pub use survey::{Explained, Explanation, Extent, Strategy, Survey, Visits, why_cut};
+pub use survey::{EncodedSerialHistories, Explained, Extent, Strategy, Survey, Visits, why_cut};
 pub use test_program::{Component, Explorable, TestProgram, Visit, foreign_program, survey};

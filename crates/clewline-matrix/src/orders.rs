@@ -5,18 +5,18 @@
 //! themselves, and not with each other, which no intervals of time express.
 
 use clewline_core::ResultId;
-use clewline_threads::control::{Operation, Outcome};
+use clewline_threads::control::{CallOutcome, ExecutionOutcome};
 
 /// Whether happens-before determines which operations precede which.
 #[must_use]
-pub fn is_partial(outcome: &Outcome<ResultId>) -> bool {
+pub fn is_partial(outcome: &ExecutionOutcome<ResultId>) -> bool {
     outcome.operations.iter().any(|it| it.order.is_some())
 }
 
 /// The same results with every order of the completed operations that respects happens-before, as
 /// if they were made one after the other. A pending operation is called as early as possible.
 #[must_use]
-pub fn linear_extensions(outcome: &Outcome<ResultId>) -> LinearExtensions<'_> {
+pub fn linear_extensions(outcome: &ExecutionOutcome<ResultId>) -> LinearExtensions<'_> {
     let operations = &outcome.operations;
     let completed = (0..operations.len()).filter(|it| operations[*it].ret.is_some()).collect();
     LinearExtensions { outcome, completed, order: Vec::new(), next: Some(0) }
@@ -25,7 +25,7 @@ pub fn linear_extensions(outcome: &Outcome<ResultId>) -> LinearExtensions<'_> {
 /// Backtracks over the orders.
 #[derive(Debug)]
 pub struct LinearExtensions<'a> {
-    outcome: &'a Outcome<ResultId>,
+    outcome: &'a ExecutionOutcome<ResultId>,
     completed: Vec<usize>,
     order: Vec<usize>,
     // The position in `completed` to try next after `order`; `None` at the end.
@@ -52,7 +52,7 @@ impl LinearExtensions<'_> {
     }
 
     /// The outcome in which the operations are made in `order`.
-    fn ordered(&self) -> Outcome<ResultId> {
+    fn ordered(&self) -> ExecutionOutcome<ResultId> {
         let mut outcome = self.outcome.clone();
         let step = |nth: usize| nth as u32 + 1;
         for (at, operation) in outcome.operations.iter_mut().enumerate() {
@@ -65,16 +65,16 @@ impl LinearExtensions<'_> {
                     (operation.call.map(|_| last.map_or(1, |it| step(it) + 1)), None)
                 }
             };
-            *operation = Operation { call, ret, order: None };
+            *operation = CallOutcome { call, ret, order: None };
         }
         outcome
     }
 }
 
 impl Iterator for LinearExtensions<'_> {
-    type Item = Outcome<ResultId>;
+    type Item = ExecutionOutcome<ResultId>;
 
-    fn next(&mut self) -> Option<Outcome<ResultId>> {
+    fn next(&mut self) -> Option<ExecutionOutcome<ResultId>> {
         loop {
             let from = self.next?;
             if self.order.len() == self.completed.len() {
@@ -104,21 +104,21 @@ mod tests {
 
     /// Operations of two tasks, two of each, that know as much of the other task. The last one is
     /// pending if `is_pending`.
-    fn two_by_two(known: [u32; 4], is_pending: bool) -> Outcome<ResultId> {
+    fn two_by_two(known: [u32; 4], is_pending: bool) -> ExecutionOutcome<ResultId> {
         let operation = |at: usize| {
             let (task, nth) = (at / 2, at as u32 % 2);
             let mut clock = [0; TaskId::MAX];
             (clock[task], clock[1 - task]) = (nth, known[at]);
             let order = HappensBefore { task: TaskId(task as u8), returned: nth + 1, known: clock };
             let ret = (!is_pending || at != 3).then_some((at as u32 + 1, ResultId(at as u32)));
-            Operation { call: Some(at as u32 + 1), ret, order: Some(order) }
+            CallOutcome { call: Some(at as u32 + 1), ret, order: Some(order) }
         };
         let operations = (0..4).map(operation).collect();
-        Outcome { operations, steps: 4, panic: None, race: None, leaks: Vec::new() }
+        ExecutionOutcome { operations, steps: 4, panic: None, race: None, leaks: Vec::new() }
     }
 
-    fn orders(outcome: &Outcome<ResultId>) -> Vec<String> {
-        let order = |it: Outcome<ResultId>| {
+    fn orders(outcome: &ExecutionOutcome<ResultId>) -> Vec<String> {
+        let order = |it: ExecutionOutcome<ResultId>| {
             let mut called: Vec<_> = it.operations.iter().zip("abcd".chars()).collect();
             called.sort_by_key(|it| (it.0.call, it.0.ret.is_some()));
             called.into_iter().map(|(it, name)| if it.ret.is_some() { name } else { '?' }).collect()
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn without_operations_there_is_one_order() {
         let outcome =
-            Outcome { operations: Vec::new(), steps: 0, panic: None, race: None, leaks: Vec::new() };
+            ExecutionOutcome { operations: Vec::new(), steps: 0, panic: None, race: None, leaks: Vec::new() };
         assert!(!is_partial(&outcome));
         assert_eq!(linear_extensions(&outcome).count(), 1);
     }

@@ -7,7 +7,7 @@ use clewline_core::{FailsWhen, MayFail, NotFound, Random};
 
 /// An entry of matrices.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct MatrixEntry {
     /// Calls that are made one after the other.
     pub calls: Vec<String>,
     /// How often it is drawn, compared with others.
@@ -18,11 +18,11 @@ pub struct Entry {
     pub is_once: bool,
 }
 
-impl Entry {
+impl MatrixEntry {
     /// Calls that are drawn with weight 1, on any thread, any number of times.
     #[must_use]
-    pub fn new(calls: Vec<String>) -> Entry {
-        Entry { calls, weight: 1, group: None, is_once: false }
+    pub fn new(calls: Vec<String>) -> MatrixEntry {
+        MatrixEntry { calls, weight: 1, group: None, is_once: false }
     }
 }
 
@@ -30,7 +30,7 @@ impl Entry {
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The entries of matrices.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<MatrixEntry>,
     /// Made before every matrix.
     pub initial: Vec<String>,
     /// Made after every matrix.
@@ -203,7 +203,7 @@ impl Plan {
         // Row by row, so that entries that occur only once are equally likely in every column.
         for _ in 0..self.rows {
             for (at, column) in columns.iter_mut().enumerate() {
-                let weight = |number: usize, entry: &Entry| {
+                let weight = |number: usize, entry: &MatrixEntry| {
                     let is_here = entry.group.as_deref().and_then(home).is_none_or(|it| homes[it] == at);
                     if is_here && !(entry.is_once && used[number]) { entry.weight as usize } else { 0 }
                 };
@@ -228,8 +228,8 @@ impl Plan {
 }
 
 /// Whether each group is in one column, and no once-entry occurs twice.
-fn is_allowed(matrix: &Matrix, entries: &[Entry]) -> bool {
-    let times = |entry: &Entry, column: &[String]| {
+fn is_allowed(matrix: &Matrix, entries: &[MatrixEntry]) -> bool {
+    let times = |entry: &MatrixEntry, column: &[String]| {
         column.windows(entry.calls.len().max(1)).filter(|it| **it == *entry.calls).count()
     };
     let n_columns = |group: &str| {
@@ -249,13 +249,13 @@ mod tests {
     use super::*;
 
     fn plan() -> Plan {
-        let entry = |call: &str| Entry::new(vec![call.to_owned()]);
+        let entry = |call: &str| MatrixEntry::new(vec![call.to_owned()]);
         Plan {
             entries: vec![
                 entry("push"),
-                Entry { group: Some("consumers".to_owned()), ..entry("pop") },
-                Entry { group: Some("consumers".to_owned()), ..entry("peek") },
-                Entry { is_once: true, ..entry("close") },
+                MatrixEntry { group: Some("consumers".to_owned()), ..entry("pop") },
+                MatrixEntry { group: Some("consumers".to_owned()), ..entry("peek") },
+                MatrixEntry { is_once: true, ..entry("close") },
             ],
             seed: 1,
             ..Plan::default()
@@ -292,8 +292,11 @@ mod tests {
     fn calls_that_may_also_be_made_alone_are_no_sequence() {
         let calls = |text: &str| crate::matrix::calls(text).unwrap();
         let mut locks = plan();
-        locks.entries =
-            vec![Entry::new(calls("lock unlock")), Entry::new(calls("push push")), Entry::new(calls("push"))];
+        locks.entries = vec![
+            MatrixEntry::new(calls("lock unlock")),
+            MatrixEntry::new(calls("push push")),
+            MatrixEntry::new(calls("push")),
+        ];
         assert_eq!(locks.sequences(), [calls("lock unlock")]);
         locks.entries[2].weight = 0;
         assert_eq!(locks.sequences(), [calls("lock unlock"), calls("push push")]);
@@ -303,7 +306,7 @@ mod tests {
     fn weights_say_how_often() {
         let mut heavy = plan();
         heavy.entries.truncate(1);
-        heavy.entries.push(Entry { weight: 9, ..Entry::new(vec!["get".to_owned()]) });
+        heavy.entries.push(MatrixEntry { weight: 9, ..MatrixEntry::new(vec!["get".to_owned()]) });
         let drawn: Vec<Matrix> = (0..200).map(|it| heavy.draw(&mut Random::new(it))).collect();
         let n = |call: &str| drawn.iter().map(|it| count(it, &[call]).iter().sum::<usize>()).sum::<usize>();
         assert_eq!(n("push") + n("get"), 200 * 9);
@@ -313,7 +316,7 @@ mod tests {
     #[test]
     fn matrices_that_differ_in_the_order_of_columns_are_checked_once() {
         let mut few = Plan { columns: 2, rows: 1, ..plan() };
-        few.entries = vec![Entry::new(vec!["a".to_owned()]), Entry::new(vec!["b".to_owned()])];
+        few.entries = vec![MatrixEntry::new(vec!["a".to_owned()]), MatrixEntry::new(vec!["b".to_owned()])];
         let mut drawn: Vec<Vec<String>> = matrices(&few).iter().map(|it| it.columns.concat()).collect();
         drawn.iter_mut().for_each(|it| it.sort());
         drawn.sort();

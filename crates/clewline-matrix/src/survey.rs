@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clewline_explore::{
     Coverage, Scheduler,
-    schedulers::{Entry, Settings, serial::Serial},
+    schedulers::{SchedulerEntry, SchedulerSettings, serial::Serial},
 };
 
 use clewline_threads::control::Unended;
@@ -35,7 +35,7 @@ pub enum Strategy<'a> {
     /// One call at a time, in every order: the sequential histories.
     Serial,
     /// Those that a scheduler of the table chooses.
-    Scheduler(&'static Entry, &'a Settings),
+    Scheduler(&'static SchedulerEntry, &'a SchedulerSettings),
 }
 
 impl Strategy<'_> {
@@ -78,7 +78,7 @@ pub enum Visits {
 /// Explains histories, so that they need no visit: encoded serial histories, and the results that
 /// have a number there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Explanation {
+pub struct EncodedSerialHistories {
     /// The serial histories.
     pub words: Vec<u32>,
     /// The texts of the results, by number.

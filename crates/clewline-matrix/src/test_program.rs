@@ -21,10 +21,11 @@ use clewline_core::{
 use clewline_explore::{Ending, Schedule, Scheduler, System, explore};
 
 use clewline_threads::control::{
-    Calls, Foreign, Limits, Memory, Moment, Outcome, Pending, Place, Points, Program, Unended,
+    Calls, ExecutionOutcome, ExtraPoints, Foreign, Limits, Memory, Moment, Pending, Place, ThreadProgram,
+    Unended,
 };
 
-use crate::survey::{Explained, Explanation, Extent, Strategy, Survey};
+use crate::survey::{EncodedSerialHistories, Explained, Extent, Strategy, Survey};
 
 /// A subject whose executions can be explored.
 pub trait Explorable: Send + Sync {
@@ -55,7 +56,7 @@ pub trait TestProgram: System {
 
     /// Sets what explains histories, so that only unexplained ones are visited. Useful if a visit
     /// is expensive: a test program of this process visits all histories anyway.
-    fn explain(&mut self, explanation: &dyn Fn() -> Explanation) {
+    fn explain(&mut self, explanation: &dyn Fn() -> EncodedSerialHistories) {
         let _not_needed = explanation;
     }
 
@@ -63,7 +64,7 @@ pub trait TestProgram: System {
     fn operations(&self) -> &[(usize, String)];
 
     /// The outcome of the last execution.
-    fn outcome(&self) -> Outcome<ResultId>;
+    fn outcome(&self) -> ExecutionOutcome<ResultId>;
 
     /// The text of an operation's result. Empty if the method returns nothing.
     fn show_result(&self, operation: usize, result: ResultId) -> String;
@@ -75,7 +76,7 @@ pub trait TestProgram: System {
     fn keep(&mut self, schedule: bool, moments: bool);
 
     /// Adds these points from the next execution on.
-    fn set_points(&mut self, points: Points);
+    fn set_points(&mut self, points: ExtraPoints);
 
     /// A loop that was classified as waiting although it may be counting, if there was one in any
     /// execution.
@@ -100,7 +101,7 @@ pub trait TestProgram: System {
     fn pending(&self) -> &[Pending];
 
     /// The history with the subject's own specification, if it has one.
-    fn erased_history(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>>;
+    fn erased_history(&self, outcome: &ExecutionOutcome<ResultId>) -> Option<Box<dyn ErasedHistory>>;
 }
 
 /// Called after an execution, with the number of executions so far.
@@ -146,7 +147,7 @@ type ToErasedHistory<C, R> = Box<dyn Fn(History<C, R>) -> Box<dyn ErasedHistory>
 
 /// A matrix with its types.
 pub(crate) struct TypedProgram<T, C, R> {
-    program: Program<T, C, ResultId>,
+    program: ThreadProgram<T, C, ResultId>,
     operations: Vec<(usize, String)>,
     results: Rc<RefCell<Interner<R>>>,
     show: Show<C, R>,
@@ -179,7 +180,7 @@ impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> TypedProgram<T, C, 
             ResultId(numbered.borrow_mut().intern(result))
         };
         TypedProgram {
-            program: Program::new(calls, make, numbering, *limits),
+            program: ThreadProgram::new(calls, make, numbering, *limits),
             operations: labels.operations().map(|(process, it)| (process, it.clone())).collect(),
             results,
             show: Box::new(show),
@@ -203,7 +204,7 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
         &self.operations
     }
 
-    fn outcome(&self) -> Outcome<ResultId> {
+    fn outcome(&self) -> ExecutionOutcome<ResultId> {
         self.program.outcome()
     }
 
@@ -221,7 +222,7 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
         self.program.keep(schedule, moments);
     }
 
-    fn set_points(&mut self, points: Points) {
+    fn set_points(&mut self, points: ExtraPoints) {
         self.program.set_points(points);
     }
 
@@ -249,7 +250,7 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
         self.program.pending()
     }
 
-    fn erased_history(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
+    fn erased_history(&self, outcome: &ExecutionOutcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
         let results = self.results.borrow();
         let called = self.program.calls().operations().zip(&outcome.operations);
         let operations = called.filter_map(|((process, call), operation)| {

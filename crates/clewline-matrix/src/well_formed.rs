@@ -11,7 +11,7 @@ use std::fmt;
 
 /// Which calls add an element, and which remove one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Roles {
+pub struct ElementCalls {
     /// The first is how to write one.
     adds: &'static [&'static str],
     removes: &'static [&'static str],
@@ -19,11 +19,11 @@ pub struct Roles {
     relaxed: Option<&'static str>,
 }
 
-const ROLES: [(&str, Roles); 5] = [
-    ("bag", Roles { adds: &["add"], removes: &["take"], relaxed: None }),
+const ROLES: [(&str, ElementCalls); 5] = [
+    ("bag", ElementCalls { adds: &["add"], removes: &["take"], relaxed: None }),
     (
         "min-priority-queue",
-        Roles {
+        ElementCalls {
             adds: &["add", "offer", "insert"],
             removes: &["poll"],
             relaxed: Some("quasi-min-priority-queue"),
@@ -31,7 +31,7 @@ const ROLES: [(&str, Roles); 5] = [
     ),
     (
         "priority-queue",
-        Roles {
+        ElementCalls {
             adds: &["add", "offer", "insert"],
             removes: &["poll"],
             relaxed: Some("quasi-priority-queue"),
@@ -39,19 +39,19 @@ const ROLES: [(&str, Roles); 5] = [
     ),
     (
         "queue",
-        Roles {
+        ElementCalls {
             adds: &["enq", "enqueue", "offer"],
             removes: &["deq", "dequeue", "poll"],
             relaxed: Some("quasi-queue"),
         },
     ),
-    ("stack", Roles { adds: &["push"], removes: &["pop"], relaxed: Some("quasi-stack") }),
+    ("stack", ElementCalls { adds: &["push"], removes: &["pop"], relaxed: Some("quasi-stack") }),
 ];
 
 /// A matrix with more of one than of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IllFormed {
-    roles: Roles,
+    roles: ElementCalls,
     adds: usize,
     removes: usize,
 }
@@ -76,10 +76,10 @@ impl fmt::Display for IllFormed {
 
 impl std::error::Error for IllFormed {}
 
-impl Roles {
+impl ElementCalls {
     /// The roles of the specification of that name, with or without its parameter, relaxed or not.
     #[must_use]
-    pub fn of(spec: &str) -> Option<Roles> {
+    pub fn of(spec: &str) -> Option<ElementCalls> {
         let name = spec.split(':').next().unwrap_or_default();
         let name = name.strip_prefix("quasi-").unwrap_or(name);
         ROLES.iter().find(|it| it.0 == name).map(|it| it.1)
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_shapes_of_the_paper_are_well_formed() {
-        let queue = Roles::of("queue").unwrap();
+        let queue = ElementCalls::of("queue").unwrap();
         let shapes =
             [(2, 2, 0), (2, 2, 4), (3, 3, 4), (2, 3, 3), (3, 3, 2), (3, 4, 1), (4, 4, 0), (1, 1, 12)];
         for (first, second, main) in shapes {
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn missing_calls_are_added_before_or_after() {
-        let stack = Roles::of("quasi-stack:2").unwrap();
+        let stack = ElementCalls::of("quasi-stack:2").unwrap();
         let complete = |text: &str| typed(&stack.complete(text.parse().unwrap()));
         assert_eq!(complete("push(1) | push(1)"), "; push(1) | push(2); pop pop");
         assert_eq!(complete("pop | push(7)"), "; pop | push(1); ");
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn pairs_have_as_many_of_both() {
-        let queue = Roles::of("queue").unwrap();
+        let queue = ElementCalls::of("queue").unwrap();
         for calls in [["enq", "deq"], ["enq", "enq"], ["deq", "deq"]] {
             for before in [None, Some([4, 1])] {
                 let matrix = queue.pair(calls, 7, before);

@@ -33,7 +33,7 @@ mod saving;
 #[cfg(feature = "stress")]
 pub mod stress;
 
-pub use check::{Alarm, Check, Keys, LineOrder, Progress, Report, Watch, check, check_file, given_up};
+pub use check::{Alarm, Check, CheckProgress, Keys, LineOrder, Report, Watch, check, check_file, given_up};
 pub use clewline_check::limits::available_memory;
 pub use clewline_matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use error::Error;

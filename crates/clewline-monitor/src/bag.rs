@@ -24,12 +24,12 @@ use crate::{
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct Bag;
+pub struct BagMonitor;
 
 /// This monitor in the list.
-pub const ENTRY: &dyn Monitor = &Bag;
+pub const ENTRY: &dyn Monitor = &BagMonitor;
 
-impl Monitor for Bag {
+impl Monitor for BagMonitor {
     fn name(&self) -> &'static str {
         "bag monitor"
     }

@@ -24,12 +24,12 @@ use crate::{
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct Counter;
+pub struct CounterMonitor;
 
 /// This monitor in the list.
-pub const ENTRY: &dyn Monitor = &Counter;
+pub const ENTRY: &dyn Monitor = &CounterMonitor;
 
-impl Monitor for Counter {
+impl Monitor for CounterMonitor {
     fn name(&self) -> &'static str {
         "counter monitor"
     }

@@ -32,12 +32,12 @@ use crate::{
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct Multiset;
+pub struct MultisetMonitor;
 
 /// This monitor in the list.
-pub const ENTRY: &dyn Monitor = &Multiset;
+pub const ENTRY: &dyn Monitor = &MultisetMonitor;
 
-impl Monitor for Multiset {
+impl Monitor for MultisetMonitor {
     fn name(&self) -> &'static str {
         "multiset monitor"
     }

@@ -38,12 +38,12 @@ use crate::{
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct PriorityQueue;
+pub struct PriorityQueueMonitor;
 
 /// This monitor in the list.
-pub const ENTRY: &dyn Monitor = &PriorityQueue;
+pub const ENTRY: &dyn Monitor = &PriorityQueueMonitor;
 
-impl Monitor for PriorityQueue {
+impl Monitor for PriorityQueueMonitor {
     fn name(&self) -> &'static str {
         "priority queue monitor"
     }

@@ -15,12 +15,12 @@ use crate::{
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct QuasiPriorityQueue;
+pub struct QuasiPriorityQueueMonitor;
 
 /// This monitor in the list.
-pub const ENTRY: &dyn Monitor = &QuasiPriorityQueue;
+pub const ENTRY: &dyn Monitor = &QuasiPriorityQueueMonitor;
 
-impl Monitor for QuasiPriorityQueue {
+impl Monitor for QuasiPriorityQueueMonitor {
     fn name(&self) -> &'static str {
         "quasi priority queue monitor"
     }

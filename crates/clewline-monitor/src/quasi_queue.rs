@@ -49,12 +49,12 @@ const STEPS_MIN: u64 = 1 << 18;
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct QuasiQueue;
+pub struct QuasiQueueMonitor;
 
 /// This monitor in the list.
-pub const ENTRY: &dyn Monitor = &QuasiQueue;
+pub const ENTRY: &dyn Monitor = &QuasiQueueMonitor;
 
-impl Monitor for QuasiQueue {
+impl Monitor for QuasiQueueMonitor {
     fn name(&self) -> &'static str {
         "quasi queue monitor"
     }

@@ -15,12 +15,12 @@ use crate::{
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct QuasiStack;
+pub struct QuasiStackMonitor;
 
 /// This monitor in the list.
-pub const ENTRY: &dyn Monitor = &QuasiStack;
+pub const ENTRY: &dyn Monitor = &QuasiStackMonitor;
 
-impl Monitor for QuasiStack {
+impl Monitor for QuasiStackMonitor {
     fn name(&self) -> &'static str {
         "quasi stack monitor"
     }

@@ -35,12 +35,12 @@ use crate::{
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct Queue;
+pub struct QueueMonitor;
 
 /// This monitor in the list.
-pub const ENTRY: &dyn Monitor = &Queue;
+pub const ENTRY: &dyn Monitor = &QueueMonitor;
 
-impl Monitor for Queue {
+impl Monitor for QueueMonitor {
     fn name(&self) -> &'static str {
         "queue monitor"
     }

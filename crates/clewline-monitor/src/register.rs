@@ -45,12 +45,12 @@ use crate::{
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct Register;
+pub struct RegisterMonitor;
 
 /// This monitor in the list.
-pub const ENTRY: &dyn Monitor = &Register;
+pub const ENTRY: &dyn Monitor = &RegisterMonitor;
 
-impl Monitor for Register {
+impl Monitor for RegisterMonitor {
     fn name(&self) -> &'static str {
         "register monitor"
     }

@@ -27,12 +27,12 @@ use crate::{
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct Set;
+pub struct SetMonitor;
 
 /// This monitor in the list.
-pub const ENTRY: &dyn Monitor = &Set;
+pub const ENTRY: &dyn Monitor = &SetMonitor;
 
-impl Monitor for Set {
+impl Monitor for SetMonitor {
     fn name(&self) -> &'static str {
         "set monitor"
     }

@@ -29,12 +29,12 @@ use crate::{
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct Stack;
+pub struct StackMonitor;
 
 /// This monitor in the list.
-pub const ENTRY: &dyn Monitor = &Stack;
+pub const ENTRY: &dyn Monitor = &StackMonitor;
 
-impl Monitor for Stack {
+impl Monitor for StackMonitor {
     fn name(&self) -> &'static str {
         "stack monitor"
     }

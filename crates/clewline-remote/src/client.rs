@@ -12,13 +12,16 @@ use std::{
 use clewline_core::{CodecError, ErasedHistory, ResultId};
 use clewline_explore::{Coverage, Ending, Limit, Schedule, Scheduler, System};
 use clewline_matrix::{
-    Explained, Explanation, Explorable, Extent, Strategy, Survey, TestProgram, Visit, Visits, survey,
+    EncodedSerialHistories, Explained, Explorable, Extent, Strategy, Survey, TestProgram, Visit, Visits,
+    survey,
 };
-use clewline_threads::control::{Calls, Limits, Memory, Moment, Outcome, Pending, Place, Points, Unended};
+use clewline_threads::control::{
+    Calls, ExecutionOutcome, ExtraPoints, Limits, Memory, Moment, Pending, Place, Unended,
+};
 
 use crate::{
     line::{GAVE_UP, Line},
-    message::Message,
+    message::WireMessage,
     offer::{Offer, RunOptions, Unseen},
     places::ReceivedPlaces,
     remote_scheduler::serve_scheduler,
@@ -58,11 +61,11 @@ struct ReceivedNames {
 }
 
 impl StateDecoder for ReceivedNames {
-    fn take_place(&mut self, from: &mut Message) -> Place {
+    fn take_place(&mut self, from: &mut WireMessage) -> Place {
         self.places.take(from)
     }
 
-    fn take_result(&mut self, from: &mut Message) -> ResultId {
+    fn take_result(&mut self, from: &mut WireMessage) -> ResultId {
         self.results.take(from)
     }
 }
@@ -87,14 +90,14 @@ impl Shared {
         result.ok()
     }
 
-    fn ask(&self, request: &Message) -> Option<Message> {
+    fn ask(&self, request: &WireMessage) -> Option<WireMessage> {
         let (line, _) = &mut *self.line();
         self.note_loss(line.send(request).and_then(|()| line.receive()))
     }
 }
 
 /// Checks that a message was read to its end.
-fn fully_read<T>(value: T, message: &Message) -> io::Result<T> {
+fn fully_read<T>(value: T, message: &WireMessage) -> io::Result<T> {
     if message.is_whole() { Ok(value) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
@@ -144,15 +147,15 @@ impl Remote {
     /// Ends the program's session. Nothing can be explored any more.
     pub fn disconnect(&self) {
         let (line, _) = &mut *self.shared.line();
-        let left = line.send(&Message::new(LEAVE)).and_then(|()| line.flush());
+        let left = line.send(&WireMessage::new(LEAVE)).and_then(|()| line.flush());
         self.shared.note_loss(left);
     }
 
     /// Places in the code that race, as far as known.
     #[must_use]
     pub fn racing(&self) -> Vec<usize> {
-        let reply = self.shared.ask(&Message::new(RACING));
-        reply.map_or_else(Vec::new, |mut it| it.take_all(Message::take_usize))
+        let reply = self.shared.ask(&WireMessage::new(RACING));
+        reply.map_or_else(Vec::new, |mut it| it.take_all(WireMessage::take_usize))
     }
 }
 
@@ -160,7 +163,7 @@ impl Remote {
     /// What the program did so far that was not seen.
     #[must_use]
     pub fn unseen(&self) -> Unseen {
-        let reply = self.shared.ask(&Message::new(UNSEEN));
+        let reply = self.shared.ask(&WireMessage::new(UNSEEN));
         let read = reply.map(|it| Unseen::from_message(it).ok_or_else(|| io::ErrorKind::InvalidData.into()));
         read.and_then(|it| self.shared.note_loss(it)).unwrap_or_default()
     }
@@ -177,12 +180,12 @@ impl Explorable for Remote {
         limits: &Limits,
     ) -> Result<Box<dyn TestProgram>, CodecError> {
         let number = self.next_program.fetch_add(1, Ordering::Relaxed);
-        let mut request = Message::new(NEW_PROGRAM);
+        let mut request = WireMessage::new(NEW_PROGRAM);
         request.put(number);
         request.put_calls(calls);
         request.put_limits(limits);
         let mut reply = self.shared.ask(&request).ok_or_else(|| CodecError(LOST.to_owned()))?;
-        if let Some(message) = reply.take_maybe(Message::take_text) {
+        if let Some(message) = reply.take_maybe(WireMessage::take_text) {
             return Err(CodecError(message));
         }
         Ok(Box::new(RemoteProgram {
@@ -194,7 +197,7 @@ impl Explorable for Remote {
             guess: None,
             unended: None,
             explanation: None,
-            message: Message::default(),
+            message: WireMessage::default(),
         }))
     }
 }
@@ -208,9 +211,9 @@ struct RemoteProgram {
     kept: ReceivedState,
     guess: Option<Place>,
     unended: Option<Unended>,
-    explanation: Option<Explanation>,
+    explanation: Option<EncodedSerialHistories>,
     // Its memory is reused.
-    message: Message,
+    message: WireMessage,
 }
 
 /// A message during executions.
@@ -221,8 +224,8 @@ enum ServerMessage {
 }
 
 impl RemoteProgram {
-    fn request(&mut self, kind: u64) -> Message {
-        let mut request = Message::new(kind);
+    fn request(&mut self, kind: u64) -> WireMessage {
+        let mut request = WireMessage::new(kind);
         request.put(self.number);
         request.put_setup(&self.setup);
         // Sent once, not repeated.
@@ -231,7 +234,7 @@ impl RemoteProgram {
     }
 
     /// Reads the state that follows the survey or the ending.
-    fn end(&mut self, from: &mut Message, names: &mut ReceivedNames) -> io::Result<()> {
+    fn end(&mut self, from: &mut WireMessage, names: &mut ReceivedNames) -> io::Result<()> {
         self.guess = from.take_maybe(|it| names.take_place(it));
         self.unended = from.take_maybe(|it| Unended { place: names.take_place(it), waits: it.take_flag() });
         self.kept.receive(from, names);
@@ -267,7 +270,7 @@ impl RemoteProgram {
     }
 
     /// `None` if the other side has no such scheduler.
-    fn follow(&mut self, request: &Message, visit: &mut Visit<'_>) -> io::Result<Option<Survey>> {
+    fn follow(&mut self, request: &WireMessage, visit: &mut Visit<'_>) -> io::Result<Option<Survey>> {
         self.shared.line().0.send(request)?;
         loop {
             match self.receive()? {
@@ -275,7 +278,7 @@ impl RemoteProgram {
                     let flow = visit(self, &ending, executions);
                     if waits {
                         let reply = if flow == ControlFlow::Continue(()) { CONTINUE } else { BREAK };
-                        self.shared.line().0.send(&Message::new(reply))?;
+                        self.shared.line().0.send(&WireMessage::new(reply))?;
                     }
                 }
                 ServerMessage::Done(survey) => return Ok(Some(survey)),
@@ -284,7 +287,7 @@ impl RemoteProgram {
         }
     }
 
-    fn run_there(&mut self, request: &Message, scheduler: &mut dyn Scheduler) -> io::Result<Ending> {
+    fn run_there(&mut self, request: &WireMessage, scheduler: &mut dyn Scheduler) -> io::Result<Ending> {
         let shared = Arc::clone(&self.shared);
         let (line, names) = &mut *shared.line();
         line.send(request)?;
@@ -309,7 +312,7 @@ impl TestProgram for RemoteProgram {
         request.put_strategy(strategy);
         request.put_extent(extent);
         let explanation = self.explanation.take().filter(|_| extent.visits == Visits::Unexplained);
-        request.put_maybe(explanation.as_ref(), Message::put_explanation);
+        request.put_maybe(explanation.as_ref(), WireMessage::put_explanation);
         let followed = self.follow(&request, visit);
         match self.shared.note_loss(followed) {
             Some(Some(survey)) => survey,
@@ -323,7 +326,7 @@ impl TestProgram for RemoteProgram {
         }
     }
 
-    fn explain(&mut self, explanation: &dyn Fn() -> Explanation) {
+    fn explain(&mut self, explanation: &dyn Fn() -> EncodedSerialHistories) {
         self.explanation = Some(explanation());
     }
 
@@ -331,7 +334,7 @@ impl TestProgram for RemoteProgram {
         &self.operations
     }
 
-    fn outcome(&self) -> Outcome<ResultId> {
+    fn outcome(&self) -> ExecutionOutcome<ResultId> {
         self.kept.outcome.clone()
     }
 
@@ -347,7 +350,7 @@ impl TestProgram for RemoteProgram {
         (self.setup.keeps_schedule, self.setup.keeps_moments) = (schedule, moments);
     }
 
-    fn set_points(&mut self, points: Points) {
+    fn set_points(&mut self, points: ExtraPoints) {
         self.setup.points = Some(points);
     }
 
@@ -371,14 +374,14 @@ impl TestProgram for RemoteProgram {
         &self.kept.pending
     }
 
-    fn erased_history(&self, _outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
+    fn erased_history(&self, _outcome: &ExecutionOutcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
         None
     }
 }
 
 impl Drop for RemoteProgram {
     fn drop(&mut self) {
-        let mut request = Message::new(DROP);
+        let mut request = WireMessage::new(DROP);
         request.put(self.number);
         // If the program has ended, its test program no longer exists.
         let _gone = self.shared.line().0.send(&request);

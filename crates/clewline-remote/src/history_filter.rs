@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use clewline_check::ObservationSet;
 use clewline_core::ResultId;
 use clewline_explore::Ending;
-use clewline_matrix::{Explained, Explanation, TestProgram, Visits};
-use clewline_threads::control::{Outcome, Race};
+use clewline_matrix::{EncodedSerialHistories, Explained, TestProgram, Visits};
+use clewline_threads::control::{DataRace, ExecutionOutcome};
 use rustc_hash::FxBuildHasher;
 
 use crate::results::{ResultIdMap, Results};
@@ -23,11 +23,11 @@ pub(crate) struct HistoryFilter {
 impl HistoryFilter {
     /// A filter with an explanation of histories. `None` if it is invalid.
     pub(crate) fn explained_by(
-        explanation: Explanation,
+        explanation: EncodedSerialHistories,
         operations: usize,
         results: &mut Results,
     ) -> Option<HistoryFilter> {
-        let Explanation { words, results: texts } = explanation;
+        let EncodedSerialHistories { words, results: texts } = explanation;
         let ids: Vec<ResultId> = texts.into_iter().map(|it| results.intern(it)).collect();
         let rename = |it: ResultId| ids.get(it.0 as usize).copied();
         let serial = ObservationSet::from_words(&words, operations, rename)?;
@@ -46,14 +46,14 @@ impl HistoryFilter {
         match (visits, ending) {
             (Visits::Every | Visits::Ahead, _) | (_, Ending::Panicked) => return true,
             (_, Ending::Full | Ending::Stuck) => (),
-            (_, Ending::Cut) => return program.outcome().race.as_ref().is_some_and(Race::is_certain),
+            (_, Ending::Cut) => return program.outcome().race.as_ref().is_some_and(DataRace::is_certain),
             (_, Ending::Redundant | Ending::Restart | Ending::Diverged(_) | Ending::Refused(_)) => {
                 return false;
             }
         }
         let is_stuck = *ending == Ending::Stuck;
         let outcome = renamed.outcome(results, program);
-        if outcome.race.as_ref().is_some_and(Race::is_certain) || !outcome.leaks.is_empty() {
+        if outcome.race.as_ref().is_some_and(DataRace::is_certain) || !outcome.leaks.is_empty() {
             return true;
         }
         outcome.canonical(ending, &mut self.key);
@@ -70,7 +70,7 @@ impl HistoryFilter {
     }
 }
 
-fn explains(serial: &ObservationSet, outcome: &Outcome<ResultId>, is_stuck: bool) -> bool {
+fn explains(serial: &ObservationSet, outcome: &ExecutionOutcome<ResultId>, is_stuck: bool) -> bool {
     let operations = &outcome.operations;
     let results: Vec<_> = operations.iter().map(|it| it.ret.map(|it| it.1)).collect();
     let is_called = |it: usize| operations[it].call.is_some();

@@ -5,7 +5,7 @@ use std::{
     io::{self, BufRead, BufReader, BufWriter, Read, Write},
 };
 
-use crate::message::Message;
+use crate::message::WireMessage;
 
 /// The kind of a message with the reason why a process ends. No other kind is as large.
 pub(crate) const GAVE_UP: u64 = u64::MAX - 1;
@@ -43,7 +43,7 @@ impl Line {
     /// # Errors
     ///
     /// If the other process has ended.
-    pub fn send(&mut self, message: &Message) -> io::Result<()> {
+    pub fn send(&mut self, message: &WireMessage) -> io::Result<()> {
         let length = u32::try_from(message.bytes().len()).map_err(io::Error::other)?;
         self.is_busy = true;
         self.to.write_all(&length.to_le_bytes())?;
@@ -56,7 +56,7 @@ impl Line {
     /// another message nothing is sent.
     pub fn send_reason(&mut self, reason: &str) {
         if !self.is_busy {
-            let mut message = Message::new(GAVE_UP);
+            let mut message = WireMessage::new(GAVE_UP);
             message.put_text(reason);
             // The other process may have ended as well.
             let _sent = self.send(&message).and_then(|()| self.flush());
@@ -73,10 +73,10 @@ impl Line {
     }
 
     /// Receives the next message into the memory of an old one.
-    pub(crate) fn receive_again(&mut self, message: &mut Message) -> io::Result<()> {
+    pub(crate) fn receive_again(&mut self, message: &mut WireMessage) -> io::Result<()> {
         let mut bytes = std::mem::take(message).into_bytes();
         self.receive_into(&mut bytes)?;
-        *message = Message::from_bytes(bytes);
+        *message = WireMessage::from_bytes(bytes);
         Ok(())
     }
 
@@ -85,10 +85,10 @@ impl Line {
     /// # Errors
     ///
     /// If the other process has ended.
-    pub fn receive(&mut self) -> io::Result<Message> {
+    pub fn receive(&mut self) -> io::Result<WireMessage> {
         let mut bytes = Vec::new();
         self.receive_into(&mut bytes)?;
-        Ok(Message::from_bytes(bytes))
+        Ok(WireMessage::from_bytes(bytes))
     }
 
     fn receive_into(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {

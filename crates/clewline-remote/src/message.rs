@@ -5,23 +5,23 @@
 
 /// A message.
 #[derive(Debug, Default)]
-pub struct Message {
+pub struct WireMessage {
     bytes: Vec<u8>,
     at: usize,
     is_short: bool,
 }
 
-impl Message {
+impl WireMessage {
     /// A message that begins with the word for its kind.
     #[must_use]
-    pub fn new(kind: u64) -> Message {
-        let mut message = Message::default();
+    pub fn new(kind: u64) -> WireMessage {
+        let mut message = WireMessage::default();
         message.put(kind);
         message
     }
 
-    pub(crate) fn from_bytes(bytes: Vec<u8>) -> Message {
-        Message { bytes, at: 0, is_short: false }
+    pub(crate) fn from_bytes(bytes: Vec<u8>) -> WireMessage {
+        WireMessage { bytes, at: 0, is_short: false }
     }
 
     pub(crate) fn into_bytes(self) -> Vec<u8> {
@@ -131,7 +131,7 @@ impl Message {
     }
 
     /// Puts a value, if there is one.
-    pub fn put_maybe<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut Message, T)) {
+    pub fn put_maybe<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut WireMessage, T)) {
         self.put_flag(value.is_some());
         if let Some(value) = value {
             put(self, value);
@@ -139,7 +139,7 @@ impl Message {
     }
 
     /// Takes a value, if there is one.
-    pub fn take_maybe<T>(&mut self, take: impl FnOnce(&mut Message) -> T) -> Option<T> {
+    pub fn take_maybe<T>(&mut self, take: impl FnOnce(&mut WireMessage) -> T) -> Option<T> {
         self.take_flag().then(|| take(self))
     }
 
@@ -147,21 +147,21 @@ impl Message {
     pub fn put_all<T>(
         &mut self,
         values: impl ExactSizeIterator<Item = T>,
-        mut put: impl FnMut(&mut Message, T),
+        mut put: impl FnMut(&mut WireMessage, T),
     ) {
         self.put(values.len() as u64);
         values.for_each(|it| put(self, it));
     }
 
     /// Takes a list.
-    pub fn take_all<T>(&mut self, take: impl FnMut(&mut Message) -> T) -> Vec<T> {
+    pub fn take_all<T>(&mut self, take: impl FnMut(&mut WireMessage) -> T) -> Vec<T> {
         let mut all = Vec::new();
         self.take_all_into(&mut all, take);
         all
     }
 
     /// Takes a list, replacing the contents of `all`.
-    pub(crate) fn take_all_into<T>(&mut self, all: &mut Vec<T>, mut take: impl FnMut(&mut Message) -> T) {
+    pub(crate) fn take_all_into<T>(&mut self, all: &mut Vec<T>, mut take: impl FnMut(&mut WireMessage) -> T) {
         all.clear();
         for _ in 0..self.take() {
             let value = take(self);
@@ -185,19 +185,19 @@ impl Message {
 mod tests {
     use super::*;
 
-    fn message() -> Message {
-        let mut message = Message::new(7);
+    fn message() -> WireMessage {
+        let mut message = WireMessage::new(7);
         message.put_text("four");
-        message.put_maybe(Some(5), Message::put);
-        message.put_maybe(None, Message::put);
-        message.put_all([1, 2, 3].into_iter(), Message::put);
+        message.put_maybe(Some(5), WireMessage::put);
+        message.put_maybe(None, WireMessage::put);
+        message.put_all([1, 2, 3].into_iter(), WireMessage::put);
         message
     }
 
-    fn read(message: &mut Message) -> (u64, String, [Option<u64>; 2], Vec<u64>) {
+    fn read(message: &mut WireMessage) -> (u64, String, [Option<u64>; 2], Vec<u64>) {
         let (kind, text) = (message.take(), message.take_text());
-        let maybe = [(); 2].map(|()| message.take_maybe(Message::take));
-        (kind, text, maybe, message.take_all(Message::take))
+        let maybe = [(); 2].map(|()| message.take_maybe(WireMessage::take));
+        (kind, text, maybe, message.take_all(WireMessage::take))
     }
 
     #[test]
@@ -212,25 +212,25 @@ mod tests {
     fn a_truncated_message_is_detected_without_a_panic() {
         let whole = message();
         for end in 0..whole.bytes().len() {
-            let mut cut = Message::from_bytes(whole.bytes()[..end].to_vec());
+            let mut cut = WireMessage::from_bytes(whole.bytes()[..end].to_vec());
             read(&mut cut);
             assert!(!cut.is_whole(), "{end} bytes");
         }
-        let mut longer = Message::from_bytes([whole.bytes(), &[0]].concat());
+        let mut longer = WireMessage::from_bytes([whole.bytes(), &[0]].concat());
         read(&mut longer);
         assert!(!longer.is_whole());
     }
 
     #[test]
     fn numbers_that_are_too_large_are_detected() {
-        let takes: [fn(&mut Message) -> usize; 3] =
-            [|it| it.take_u32() as usize, |it| it.take_index(3), |it| it.take_all(Message::take).len()];
+        let takes: [fn(&mut WireMessage) -> usize; 3] =
+            [|it| it.take_u32() as usize, |it| it.take_index(3), |it| it.take_all(WireMessage::take).len()];
         for take in takes {
-            let mut message = Message::new(1 << 40);
+            let mut message = WireMessage::new(1 << 40);
             take(&mut message);
             assert!(!message.is_whole());
         }
-        let mut message = Message::new(2);
+        let mut message = WireMessage::new(2);
         assert_eq!((message.take_index(3), message.is_whole()), (2, true));
     }
 }

@@ -1,6 +1,6 @@
 //! The run options of a program, and what it declares.
 
-use crate::{message::Message, trust::Trust};
+use crate::{message::WireMessage, trust::Trust};
 
 /// Set in the environment of a program whose standard input is a [`Line`](crate::Line).
 pub const DRIVEN_VARIABLE: &str = "CLEWLINE_DRIVEN";
@@ -85,8 +85,8 @@ pub struct Unseen {
 }
 
 impl Unseen {
-    pub(crate) fn to_message(&self) -> Message {
-        let mut to = Message::default();
+    pub(crate) fn to_message(&self) -> WireMessage {
+        let mut to = WireMessage::default();
         to.put_all(self.sentences.iter(), |to, it| to.put_text(it));
         to.put_all(self.watched.iter(), |to, it| to.put(*it as u64));
         to.put_flag(self.is_everything);
@@ -94,9 +94,9 @@ impl Unseen {
         to
     }
 
-    pub(crate) fn from_message(mut from: Message) -> Option<Unseen> {
-        let sentences = from.take_all(Message::take_text);
-        let watched = from.take_all(Message::take_usize);
+    pub(crate) fn from_message(mut from: WireMessage) -> Option<Unseen> {
+        let sentences = from.take_all(WireMessage::take_text);
+        let watched = from.take_all(WireMessage::take_usize);
         let (is_everything, is_sequential) = (from.take_flag(), from.take_flag());
         let unseen = Unseen { sentences, watched, is_everything, is_sequential };
         from.is_whole().then_some(unseen)
@@ -106,8 +106,8 @@ impl Unseen {
 impl RunOptions {
     /// Encodes it as a message.
     #[must_use]
-    pub fn to_message(&self) -> Message {
-        let mut to = Message::default();
+    pub fn to_message(&self) -> WireMessage {
+        let mut to = WireMessage::default();
         to.put(Points::ALL.iter().position(|it| *it == self.points).unwrap_or(0) as u64);
         to.put_all(self.racing.iter(), |to, it| to.put(*it as u64));
         to.put_flag(self.reuses_memory);
@@ -120,36 +120,36 @@ impl RunOptions {
 
     /// Decodes a message, if it is valid.
     #[must_use]
-    pub fn from_message(mut from: Message) -> Option<RunOptions> {
+    pub fn from_message(mut from: WireMessage) -> Option<RunOptions> {
         let wanted = RunOptions {
             points: Points::ALL[from.take_index(Points::ALL.len())],
-            racing: from.take_all(Message::take_usize),
+            racing: from.take_all(WireMessage::take_usize),
             reuses_memory: from.take_flag(),
             isolates_executions: from.take_flag(),
             ignores_races: from.take_flag(),
-            trust: Trust(from.take_all(Message::take_text)),
-            watched: from.take_all(Message::take_usize),
+            trust: Trust(from.take_all(WireMessage::take_text)),
+            watched: from.take_all(WireMessage::take_usize),
         };
         from.is_whole().then_some(wanted)
     }
 }
 
 impl Offer {
-    pub(crate) fn to_message(&self) -> Message {
-        let mut to = Message::default();
+    pub(crate) fn to_message(&self) -> WireMessage {
+        let mut to = WireMessage::default();
         for list in [&self.invocations, &self.matrices, &self.roles] {
             to.put_all(list.iter(), |to, it| to.put_text(it));
         }
         for text in [&self.spec, &self.quasi, &self.may_fail] {
-            to.put_maybe(text.as_deref(), Message::put_text);
+            to.put_maybe(text.as_deref(), WireMessage::put_text);
         }
         to.put_flag(self.is_body);
         to
     }
 
-    pub(crate) fn from_message(mut from: Message) -> Option<Offer> {
-        let [invocations, matrices, roles] = [(); 3].map(|()| from.take_all(Message::take_text));
-        let [spec, quasi, may_fail] = [(); 3].map(|()| from.take_maybe(Message::take_text));
+    pub(crate) fn from_message(mut from: WireMessage) -> Option<Offer> {
+        let [invocations, matrices, roles] = [(); 3].map(|()| from.take_all(WireMessage::take_text));
+        let [spec, quasi, may_fail] = [(); 3].map(|()| from.take_maybe(WireMessage::take_text));
         let is_body = from.take_flag();
         let offer = Offer { invocations, matrices, spec, quasi, may_fail, roles, is_body };
         from.is_whole().then_some(offer)
@@ -184,7 +184,7 @@ mod tests {
             is_body: true,
         };
         assert_eq!(Offer::from_message(offer.to_message()), Some(offer));
-        assert_eq!(Offer::from_message(Message::new(2)), None);
+        assert_eq!(Offer::from_message(WireMessage::new(2)), None);
         let sentences = vec!["`f` is not instrumented".to_owned()];
         let unseen = Unseen { sentences, watched: vec![7], is_everything: true, is_sequential: false };
         assert_eq!(Unseen::from_message(unseen.to_message()), Some(unseen));

@@ -10,7 +10,7 @@ use clewline_threads::{
     instrument::{Site, set_resolver},
 };
 
-use crate::message::Message;
+use crate::message::WireMessage;
 
 /// The places that the other side knows.
 #[derive(Debug, Default)]
@@ -18,12 +18,12 @@ pub(crate) struct SentPlaces(HashSet<usize>);
 
 impl SentPlaces {
     /// Puts a place, and its source line if that was not sent before.
-    pub(crate) fn put(&mut self, to: &mut Message, place: Place) {
+    pub(crate) fn put(&mut self, to: &mut WireMessage, place: Place) {
         to.put(place.word() as u64);
         to.put_maybe(self.0.insert(place.word()).then(|| place.site()), |to, site| {
             to.put_text(&site.file);
             to.put(site.line.into());
-            to.put_maybe(site.function.as_deref(), Message::put_text);
+            to.put_maybe(site.function.as_deref(), WireMessage::put_text);
         });
     }
 }
@@ -44,14 +44,14 @@ fn resolve(number: usize) -> Option<Site> {
 
 impl ReceivedPlaces {
     /// Takes a place.
-    pub(crate) fn take(&mut self, from: &mut Message) -> Place {
+    pub(crate) fn take(&mut self, from: &mut WireMessage) -> Place {
         static RESOLVED: Once = Once::new();
         RESOLVED.call_once(|| set_resolver(resolve));
         let word = from.take_usize();
         let site = from.take_maybe(|from| Site {
             file: from.take_text().into(),
             line: from.take_u32(),
-            function: from.take_maybe(Message::take_text),
+            function: from.take_maybe(WireMessage::take_text),
         });
         let new = |site: Site| {
             let mut sites = SITES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,7 +6,7 @@ use clewline_explore::{
     Begin, Choice, Diverged, Ending, FastPath, Point, Scheduler, Step, TaskId, TaskSet, with_fast_path,
 };
 
-use crate::{line::Line, message::Message};
+use crate::{line::Line, message::WireMessage};
 
 // Requests.
 const CHOOSE: u64 = 0;
@@ -39,21 +39,21 @@ pub fn serve_scheduler(
     line: &mut Line,
     scheduler: &mut dyn Scheduler,
     done: u64,
-) -> io::Result<(Ending, Message)> {
+) -> io::Result<(Ending, WireMessage)> {
     with_fast_path(scheduler, |scheduler| serve(line, scheduler, done))
 }
 
-fn serve(line: &mut Line, scheduler: &mut dyn FastPath, done: u64) -> io::Result<(Ending, Message)> {
+fn serve(line: &mut Line, scheduler: &mut dyn FastPath, done: u64) -> io::Result<(Ending, WireMessage)> {
     let mut diverged: Option<Box<Diverged>> = None;
     let mut refused: Option<&'static str> = None;
     loop {
         let mut message = line.receive()?;
-        let mut reply = Message::default();
+        let mut reply = WireMessage::default();
         match message.take() {
             CHOOSE => {
-                let running = message.take_maybe(Message::take_usize);
-                let enabled = message.take_all(Message::take_step);
-                let waiting = message.take_all(Message::take_step);
+                let running = message.take_maybe(WireMessage::take_usize);
+                let enabled = message.take_all(WireMessage::take_step);
+                let waiting = message.take_all(WireMessage::take_step);
                 if !message.is_whole() || running.unwrap_or(0) >= enabled.len() {
                     return Err(io::ErrorKind::InvalidData.into());
                 }
@@ -73,9 +73,9 @@ fn serve(line: &mut Line, scheduler: &mut dyn FastPath, done: u64) -> io::Result
             }
             REPLAY_CHOICE => {
                 let enabled = TaskSet(message.take_u32() as u16);
-                let arrived = message.take_maybe(Message::take_step);
+                let arrived = message.take_maybe(WireMessage::take_step);
                 let found = scheduler.replay_choice(enabled, arrived.as_ref());
-                reply.put_maybe(found, Message::put_task);
+                reply.put_maybe(found, WireMessage::put_task);
             }
             REFUSES => reply.put(scheduler.refuses(&message.take_step()).into()),
             CHOOSE_VALUE => reply.put(scheduler.choose_value(message.take_u32().max(1)).into()),
@@ -116,13 +116,13 @@ impl RemoteScheduler<'_> {
         RemoteScheduler { line, lost }
     }
 
-    fn send(&mut self, message: &Message) {
+    fn send(&mut self, message: &WireMessage) {
         if self.line.send(message).is_err() {
             (self.lost)();
         }
     }
 
-    fn request(&mut self, message: &Message) -> Message {
+    fn request(&mut self, message: &WireMessage) -> WireMessage {
         self.send(message);
         self.line.receive().unwrap_or_else(|_| (self.lost)())
     }
@@ -134,10 +134,10 @@ impl Scheduler for RemoteScheduler<'_> {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
-        let mut message = Message::new(CHOOSE);
+        let mut message = WireMessage::new(CHOOSE);
         message.put_maybe(point.running, |to, it| to.put(it as u64));
-        message.put_all(point.enabled.iter(), Message::put_step);
-        message.put_all(point.waiting.iter(), Message::put_step);
+        message.put_all(point.enabled.iter(), WireMessage::put_step);
+        message.put_all(point.waiting.iter(), WireMessage::put_step);
         match self.request(&message).take() {
             REDUNDANT => Choice::Redundant,
             STOP => Choice::Stop,
@@ -148,7 +148,7 @@ impl Scheduler for RemoteScheduler<'_> {
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        let mut message = Message::new(CHOOSE_VALUE);
+        let mut message = WireMessage::new(CHOOSE_VALUE);
         message.put(n.into());
         self.request(&message).take_u32()
     }
@@ -160,26 +160,26 @@ impl Scheduler for RemoteScheduler<'_> {
 
 impl FastPath for RemoteScheduler<'_> {
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
-        let mut message = Message::new(REPLAY_CHOICE);
+        let mut message = WireMessage::new(REPLAY_CHOICE);
         message.put(enabled.0.into());
-        message.put_maybe(arrived, Message::put_step);
-        self.request(&message).take_maybe(Message::take_task)
+        message.put_maybe(arrived, WireMessage::put_step);
+        self.request(&message).take_maybe(WireMessage::take_task)
     }
 
     fn on_step(&mut self, step: &Step) {
-        let mut message = Message::new(EXECUTED);
+        let mut message = WireMessage::new(EXECUTED);
         message.put_step(step);
         self.send(&message);
     }
 
     fn abandoned(&mut self, step: &Step) {
-        let mut message = Message::new(ABANDONED);
+        let mut message = WireMessage::new(ABANDONED);
         message.put_step(step);
         self.send(&message);
     }
 
     fn refuses(&mut self, step: &Step) -> bool {
-        let mut message = Message::new(REFUSES);
+        let mut message = WireMessage::new(REFUSES);
         message.put_step(step);
         self.request(&message).take() == 1
     }

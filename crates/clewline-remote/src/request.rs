@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use clewline_explore::schedulers::{self, Settings};
-use clewline_matrix::{Explained, Explanation, Extent, Strategy, Survey, Visits};
-use clewline_threads::control::{Calls, Limits, Memory, MemoryModel, Points};
+use clewline_explore::schedulers::{self, SchedulerSettings};
+use clewline_matrix::{EncodedSerialHistories, Explained, Extent, Strategy, Survey, Visits};
+use clewline_threads::control::{Calls, ExtraPoints, Limits, Memory, MemoryModel};
 
-use crate::{message::Message, remote_scheduler::FIRST_OTHER_KIND};
+use crate::{message::WireMessage, remote_scheduler::FIRST_OTHER_KIND};
 
 // Requests.
 pub(crate) const NEW_PROGRAM: u64 = FIRST_OTHER_KIND;
@@ -28,12 +28,12 @@ pub(crate) const BREAK: u64 = 1;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Setup {
     pub(crate) memory: Option<Memory>,
-    pub(crate) points: Option<Points>,
+    pub(crate) points: Option<ExtraPoints>,
     pub(crate) keeps_schedule: bool,
     pub(crate) keeps_moments: bool,
 }
 
-impl Message {
+impl WireMessage {
     pub(crate) fn put_calls(&mut self, calls: &Calls<String>) {
         let mut put = |list: &[String]| self.put_all(list.iter(), |to, it| to.put_text(it));
         put(&calls.initial);
@@ -43,9 +43,9 @@ impl Message {
 
     pub(crate) fn take_calls(&mut self) -> Calls<String> {
         Calls {
-            initial: self.take_all(Message::take_text),
-            last: self.take_all(Message::take_text),
-            columns: self.take_all(|from| from.take_all(Message::take_text)),
+            initial: self.take_all(WireMessage::take_text),
+            last: self.take_all(WireMessage::take_text),
+            columns: self.take_all(|from| from.take_all(WireMessage::take_text)),
         }
     }
 
@@ -82,9 +82,10 @@ impl Message {
                 races: from.take_flag(),
                 spurious_failures: from.take_flag(),
                 real_time: from.take_flag(),
-                stale_max: from.take_maybe(Message::take_u32),
+                stale_max: from.take_maybe(WireMessage::take_u32),
             }),
-            points: self.take_maybe(|from| Points { releases: from.take_flag(), counts: from.take_flag() }),
+            points: self
+                .take_maybe(|from| ExtraPoints { releases: from.take_flag(), counts: from.take_flag() }),
             keeps_schedule: self.take_flag(),
             keeps_moments: self.take_flag(),
         }
@@ -107,14 +108,15 @@ impl Message {
     /// Calls `then` with the strategy; `None` if this process has no such scheduler.
     pub(crate) fn take_strategy<R>(
         &mut self,
-        then: impl FnOnce(&mut Message, Strategy<'_>) -> R,
+        then: impl FnOnce(&mut WireMessage, Strategy<'_>) -> R,
     ) -> Option<R> {
         if !self.take_flag() {
             return Some(then(self, Strategy::Serial));
         }
         let name = self.take_text();
-        let mut settings = Settings { seed: self.take(), executions: self.take(), ..Settings::default() };
-        let set = self.take_all(|it| (it.take_text(), it.take_maybe(Message::take_u32)));
+        let mut settings =
+            SchedulerSettings { seed: self.take(), executions: self.take(), ..SchedulerSettings::default() };
+        let set = self.take_all(|it| (it.take_text(), it.take_maybe(WireMessage::take_u32)));
         let entry = schedulers::find(&name)?;
         for (name, value) in set {
             let bound = entry.bounds.iter().find(|it| it.name == name)?;
@@ -134,19 +136,19 @@ impl Message {
 
     pub(crate) fn take_extent(&mut self) -> Extent {
         let executions_max = self.take();
-        let left = self.take_maybe(Message::take);
+        let left = self.take_maybe(WireMessage::take);
         let visits = VISITS[self.take_index(VISITS.len())];
         Extent::all(executions_max, visits).within(left.map(Duration::from_micros))
     }
 
-    pub(crate) fn put_explanation(&mut self, explanation: &Explanation) {
+    pub(crate) fn put_explanation(&mut self, explanation: &EncodedSerialHistories) {
         self.put_all(explanation.results.iter(), |to, it| to.put_text(it));
         self.put_all(explanation.words.iter(), |to, it| to.put((*it).into()));
     }
 
-    pub(crate) fn take_explanation(&mut self) -> Explanation {
-        let results = self.take_all(Message::take_text);
-        Explanation { words: self.take_all(Message::take_u32), results }
+    pub(crate) fn take_explanation(&mut self) -> EncodedSerialHistories {
+        let results = self.take_all(WireMessage::take_text);
+        EncodedSerialHistories { words: self.take_all(WireMessage::take_u32), results }
     }
 
     pub(crate) fn put_survey(&mut self, survey: &Survey) {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use clewline_core::{Interner, ResultId};
 use clewline_matrix::TestProgram;
-use clewline_threads::control::Outcome;
+use clewline_threads::control::ExecutionOutcome;
 use rustc_hash::FxBuildHasher;
 
-use crate::message::Message;
+use crate::message::WireMessage;
 
 /// The results of all test programs, on the side that makes the calls.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl Results {
     }
 
     /// Puts a result, and the texts of all results up to this one that were not sent before.
-    pub(crate) fn put(&mut self, to: &mut Message, result: ResultId) {
+    pub(crate) fn put(&mut self, to: &mut WireMessage, result: ResultId) {
         to.put(result.0.into());
         let end = result.0 as usize + 1;
         if self.sent < end {
@@ -48,7 +48,11 @@ impl ResultIdMap {
         *self.0.entry((operation, result)).or_insert_with(new)
     }
 
-    pub(crate) fn outcome(&mut self, results: &mut Results, program: &dyn TestProgram) -> Outcome<ResultId> {
+    pub(crate) fn outcome(
+        &mut self,
+        results: &mut Results,
+        program: &dyn TestProgram,
+    ) -> ExecutionOutcome<ResultId> {
         let mut outcome = program.outcome();
         for (at, operation) in outcome.operations.iter_mut().enumerate() {
             if let Some((_, result)) = &mut operation.ret {
@@ -64,7 +68,7 @@ impl ResultIdMap {
 pub(crate) struct ReceivedResults(Vec<String>);
 
 impl ReceivedResults {
-    pub(crate) fn take(&mut self, from: &mut Message) -> ResultId {
+    pub(crate) fn take(&mut self, from: &mut WireMessage) -> ResultId {
         let result = from.take_u32();
         while self.0.len() <= result as usize && !from.is_short() {
             self.0.push(from.take_text());

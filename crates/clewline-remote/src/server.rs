@@ -10,7 +10,7 @@ use clewline_threads::control::Place;
 use crate::{
     history_filter::HistoryFilter,
     line::Line,
-    message::Message,
+    message::WireMessage,
     offer::{Offer, Unseen},
     places::SentPlaces,
     remote_scheduler::RemoteScheduler,
@@ -89,18 +89,18 @@ struct Server<'a> {
 }
 
 impl Server<'_> {
-    fn serve(&mut self, kind: u64, request: &mut Message, line: &mut Line) -> io::Result<()> {
+    fn serve(&mut self, kind: u64, request: &mut WireMessage, line: &mut Line) -> io::Result<()> {
         match kind {
             NEW_PROGRAM => {
                 let number = request.take();
                 let (calls, limits) = (request.take_calls(), request.take_limits());
-                let mut reply = Message::default();
+                let mut reply = WireMessage::default();
                 match self.served.subject.test_program(&calls, &limits) {
                     Ok(program) => {
                         self.programs.insert(number, (program, ResultIdMap::default()));
-                        reply.put_maybe(None, Message::put_text);
+                        reply.put_maybe(None, WireMessage::put_text);
                     }
-                    Err(error) => reply.put_maybe(Some(&*error.to_string()), Message::put_text),
+                    Err(error) => reply.put_maybe(Some(&*error.to_string()), WireMessage::put_text),
                 }
                 line.send(&reply)
             }
@@ -109,7 +109,7 @@ impl Server<'_> {
                 Ok(())
             }
             RACING => {
-                let mut reply = Message::default();
+                let mut reply = WireMessage::default();
                 reply.put_all((self.served.racing)().into_iter(), |to, it| to.put(it as u64));
                 line.send(&reply)
             }
@@ -145,13 +145,13 @@ struct SentNames<'a> {
 }
 
 impl StateEncoder for SentNames<'_> {
-    fn put_place(&mut self, to: &mut Message, place: Place) {
+    fn put_place(&mut self, to: &mut WireMessage, place: Place) {
         self.message.put(to, place);
     }
 
     fn put_result(
         &mut self,
-        to: &mut Message,
+        to: &mut WireMessage,
         program: &dyn TestProgram,
         operation: usize,
         result: ResultId,
@@ -173,21 +173,21 @@ impl ProgramExploration<'_> {
     /// Runs one execution with the scheduler of the other side.
     fn run(self, line: &mut Line) -> io::Result<()> {
         let ending = self.program.run(&mut RemoteScheduler::new(line, self.lost));
-        let mut message = Message::new(DONE);
+        let mut message = WireMessage::new(DONE);
         message.put_ending(&ending);
         self.end(message, true, line)
     }
 
     /// Runs many executions with a scheduler of this side.
-    fn explore(mut self, request: &mut Message, line: &mut Line) -> io::Result<()> {
+    fn explore(mut self, request: &mut WireMessage, line: &mut Line) -> io::Result<()> {
         let ProgramExploration { program, names, is_shown, limited, lost } = &mut self;
         let survey = request.take_strategy(|request, strategy| {
             let extent = request.take_extent();
-            let mut seen = match request.take_maybe(Message::take_explanation) {
+            let mut seen = match request.take_maybe(WireMessage::take_explanation) {
                 Some(it) => HistoryFilter::explained_by(it, program.operations().len(), names.results)?,
                 None => HistoryFilter::default(),
             };
-            let mut message = Message::default();
+            let mut message = WireMessage::default();
             let visit = &mut |program: &mut dyn TestProgram, ending: &Ending, executions: u64| {
                 if !seen.is_visited(extent.visits, program, ending, names.renamed, names.results) {
                     return ControlFlow::Continue(());
@@ -214,16 +214,16 @@ impl ProgramExploration<'_> {
             (limited.set)(None);
             Some(survey)
         });
-        let Some(survey) = survey else { return line.send(&Message::new(NO_SCHEDULER)) };
+        let Some(survey) = survey else { return line.send(&WireMessage::new(NO_SCHEDULER)) };
         let survey = survey.ok_or(io::ErrorKind::InvalidData)?;
-        let mut message = Message::new(DONE);
+        let mut message = WireMessage::new(DONE);
         message.put_survey(&survey);
         // The place of a divergence is sent with the waiting tasks.
         let is_diverged = matches!(survey.coverage, Coverage::Limited(Limit::Diverged(_)));
         self.end(message, is_diverged, line)
     }
 
-    fn end(mut self, mut message: Message, is_shown: bool, line: &mut Line) -> io::Result<()> {
+    fn end(mut self, mut message: WireMessage, is_shown: bool, line: &mut Line) -> io::Result<()> {
         let guess = self.program.guess();
         message.put_maybe(guess, |to, it| self.names.put_place(to, it));
         message.put_maybe(self.program.unended(), |to, it| {

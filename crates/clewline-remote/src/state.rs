@@ -4,31 +4,37 @@ use clewline_core::ResultId;
 use clewline_explore::{Pick, Schedule, SharedId, TaskId, TaskSet};
 use clewline_matrix::TestProgram;
 use clewline_threads::control::{
-    CellAccess, FailureKind, HappensBefore, Holder, Leak, Moment, Operation, Outcome, Panic, Pending, Place,
-    Race, RacingAccess, Remedy, RemedyKind,
+    CallOutcome, CellAccess, DataRace, ExecutionOutcome, FailureKind, HappensBefore, Holder, Leak, Moment,
+    Panic, Pending, Place, RacingAccess, Remedy, RemedyKind,
 };
 
-use crate::message::Message;
+use crate::message::WireMessage;
 
 /// Encodes places and results, depending on what the reading process knows.
 pub trait StateEncoder {
     /// Puts a place.
-    fn put_place(&mut self, to: &mut Message, place: Place);
+    fn put_place(&mut self, to: &mut WireMessage, place: Place);
     /// Puts a result, which has that number in `program`.
-    fn put_result(&mut self, to: &mut Message, program: &dyn TestProgram, operation: usize, result: ResultId);
+    fn put_result(
+        &mut self,
+        to: &mut WireMessage,
+        program: &dyn TestProgram,
+        operation: usize,
+        result: ResultId,
+    );
 }
 
 /// The corresponding decoder.
 pub trait StateDecoder {
     /// Takes a place.
-    fn take_place(&mut self, from: &mut Message) -> Place;
+    fn take_place(&mut self, from: &mut WireMessage) -> Place;
     /// Takes a result.
-    fn take_result(&mut self, from: &mut Message) -> ResultId;
+    fn take_result(&mut self, from: &mut WireMessage) -> ResultId;
 }
 
 /// Puts the outcome of the last execution of `program`; steps and waiting tasks only if `is_shown`.
 pub fn put_state(
-    to: &mut Message,
+    to: &mut WireMessage,
     program: &mut dyn TestProgram,
     is_shown: bool,
     writing: &mut dyn StateEncoder,
@@ -96,8 +102,8 @@ pub fn put_state(
 const TASKS_MAX: u8 = u16::BITS as u8;
 
 /// Encodes a word per choice.
-fn schedule_bytes(schedule: &Schedule) -> Message {
-    let mut to = Message::default();
+fn schedule_bytes(schedule: &Schedule) -> WireMessage {
+    let mut to = WireMessage::default();
     for pick in &schedule.0 {
         to.put(match pick {
             Pick::Task(task) => u64::from(task.0) << 1,
@@ -111,7 +117,7 @@ fn schedule_bytes(schedule: &Schedule) -> Message {
 #[derive(Debug)]
 pub struct ReceivedState {
     /// Its operations and other results.
-    pub outcome: Outcome<ResultId>,
+    pub outcome: ExecutionOutcome<ResultId>,
     // The schedule, if recorded, in encoded form: it is rarely needed.
     picks: Option<Vec<u8>>,
     /// Its steps, if recorded.
@@ -123,7 +129,7 @@ pub struct ReceivedState {
 impl Default for ReceivedState {
     fn default() -> ReceivedState {
         let outcome =
-            Outcome { operations: Vec::new(), steps: 0, panic: None, race: None, leaks: Vec::new() };
+            ExecutionOutcome { operations: Vec::new(), steps: 0, panic: None, race: None, leaks: Vec::new() };
         let (moments, pending) = (Vec::new(), Vec::new());
         ReceivedState { outcome, picks: None, moments, pending }
     }
@@ -131,24 +137,24 @@ impl Default for ReceivedState {
 
 impl ReceivedState {
     /// Takes what [`put_state`] has put.
-    pub fn receive(&mut self, from: &mut Message, reading: &mut dyn StateDecoder) {
+    pub fn receive(&mut self, from: &mut WireMessage, reading: &mut dyn StateDecoder) {
         self.outcome.steps = from.take_u32();
         self.outcome.panic = from.take_maybe(|from| {
             let (task, kind) = (from.take_task(), FailureKind::ALL[from.take_index(FailureKind::ALL.len())]);
             let message = from.take_text();
-            let place = from.take_maybe(Message::take_text);
-            (task, Panic { kind, message, place, step: from.take_maybe(Message::take_u32) })
+            let place = from.take_maybe(WireMessage::take_text);
+            (task, Panic { kind, message, place, step: from.take_maybe(WireMessage::take_u32) })
         });
         let mut operations = std::mem::take(&mut self.outcome.operations);
         from.take_all_into(&mut operations, |from| {
-            let call = from.take_maybe(Message::take_u32);
+            let call = from.take_maybe(WireMessage::take_u32);
             let ret = from.take_maybe(|it| (it.take_u32(), reading.take_result(it)));
             let order = from.take_maybe(|from| HappensBefore {
                 task: from.take_task(),
                 returned: from.take_u32(),
                 known: [(); TaskId::MAX].map(|()| from.take_u32()),
             });
-            Operation { call, ret, order }
+            CallOutcome { call, ret, order }
         });
         self.outcome.operations = operations;
         self.outcome.race = from.take_maybe(|from| {
@@ -156,13 +162,13 @@ impl ReceivedState {
                 task: from.take_task(),
                 place: reading.take_place(from),
                 access: CellAccess::ALL[from.take_index(CellAccess::ALL.len())],
-                size: from.take_maybe(Message::take_u32),
+                size: from.take_maybe(WireMessage::take_u32),
             });
             let remedies = from.take_all(|from| Remedy {
                 kind: RemedyKind::ALL[from.take_index(RemedyKind::ALL.len())],
                 place: reading.take_place(from),
             });
-            Race { first, second, remedies }
+            DataRace { first, second, remedies }
         });
         self.outcome.leaks = from.take_all(|from| Leak { place: reading.take_place(from) });
         let mut picks = self.picks.take().unwrap_or_default();
@@ -180,7 +186,7 @@ impl ReceivedState {
             access: from.take_access(),
             object: SharedId(from.take_u32()),
             place: reading.take_place(from),
-            operation: from.take_maybe(Message::take_usize),
+            operation: from.take_maybe(WireMessage::take_usize),
             spins: from.take_flag(),
             after: TaskSet(from.take_u32() as u16),
             holders: from.take_all(|from| Holder { task: from.take_task(), place: reading.take_place(from) }),
@@ -190,7 +196,7 @@ impl ReceivedState {
     /// The schedule, if recorded.
     #[must_use]
     pub fn schedule(&self) -> Option<Schedule> {
-        let mut from = Message::from_bytes(self.picks.clone()?);
+        let mut from = WireMessage::from_bytes(self.picks.clone()?);
         let mut picks = Vec::with_capacity(from.bytes().len());
         while !from.is_whole() {
             let word = from.take();

@@ -3,13 +3,13 @@
 use clewline_core::Reason;
 use clewline_explore::{Access, Coverage, Diverged, Ending, Limit, SharedId, Step, TaskId, TaskSet};
 
-use crate::message::Message;
+use crate::message::WireMessage;
 
 // How executions end, except with a divergence.
 const ENDINGS: [Ending; 6] =
     [Ending::Full, Ending::Stuck, Ending::Panicked, Ending::Cut, Ending::Redundant, Ending::Restart];
 
-impl Message {
+impl WireMessage {
     /// Puts an access.
     pub fn put_access(&mut self, access: Access) {
         self.put(access as u64);
@@ -32,7 +32,7 @@ impl Message {
     /// Puts a step.
     pub fn put_step(&mut self, step: &Step) {
         self.put_task(step.task);
-        self.put_maybe(step.cause, Message::put_task);
+        self.put_maybe(step.cause, WireMessage::put_task);
         self.put_access(step.access);
         for flag in [step.calls, step.returns, step.yields] {
             self.put_flag(flag);
@@ -45,7 +45,7 @@ impl Message {
     /// Takes a step.
     pub fn take_step(&mut self) -> Step {
         let task = self.take_task();
-        let cause = self.take_maybe(Message::take_task);
+        let cause = self.take_maybe(WireMessage::take_task);
         let access = self.take_access();
         let [calls, returns, yields] = [(); 3].map(|()| self.take_flag());
         let [object, after, wakes, frees] = [(); 4].map(|()| self.take_u32());
@@ -63,16 +63,16 @@ impl Message {
 
     fn put_diverged(&mut self, diverged: &Diverged) {
         self.put(diverged.step as u64);
-        self.put_all(diverged.expected.iter(), Message::put_step);
-        self.put_all(diverged.found.iter(), Message::put_step);
+        self.put_all(diverged.expected.iter(), WireMessage::put_step);
+        self.put_all(diverged.found.iter(), WireMessage::put_step);
         self.put_flag(diverged.is_foreign);
     }
 
     fn take_diverged(&mut self) -> Box<Diverged> {
         Box::new(Diverged {
             step: self.take_usize(),
-            expected: self.take_all(Message::take_step),
-            found: self.take_all(Message::take_step),
+            expected: self.take_all(WireMessage::take_step),
+            found: self.take_all(WireMessage::take_step),
             is_foreign: self.take_flag(),
         })
     }
@@ -177,7 +177,7 @@ mod tests {
     fn endings_and_limits_survive_encoding() {
         let endings = ENDINGS.into_iter().chain([Ending::Diverged(diverged())]);
         for ending in endings {
-            let mut message = Message::default();
+            let mut message = WireMessage::default();
             message.put_ending(&ending);
             assert_eq!((message.take_ending(), message.is_whole()), (ending, true));
         }
@@ -191,7 +191,7 @@ mod tests {
         ];
         let all = limits.map(Coverage::Limited).into_iter().chain([Coverage::Exhausted]);
         for coverage in all {
-            let mut message = Message::default();
+            let mut message = WireMessage::default();
             message.put_coverage(&coverage);
             assert_eq!((message.take_coverage(), message.is_whole()), (coverage, true));
         }

@@ -14,20 +14,20 @@ use clewline_check::{ObservationSet, SerialHistory};
 use clewline_core::{Interner, ResultId};
 use clewline_explore::{
     Coverage, Ending, Limit, TaskId,
-    schedulers::{self, Entry, Settings, bounded, replay::Replay},
+    schedulers::{self, SchedulerEntry, SchedulerSettings, bounded, replay::Replay},
 };
 use clewline_matrix::{
-    Component, Explained, Explanation, Explorable, Extent, Strategy, Survey, TestProgram, Visits,
+    Component, EncodedSerialHistories, Explained, Explorable, Extent, Strategy, Survey, TestProgram, Visits,
 };
 use clewline_threads::{
-    control::{Calls, Limits, Operation, Panic},
+    control::{CallOutcome, Calls, Limits, Panic},
     sync::{
         Mutex,
         atomic::{AtomicU32, Ordering::SeqCst},
     },
 };
 
-use crate::{Line, Message, Offer, Points, Remote, RunOptions, ServedSubject, TimeLimit, Unseen, serve};
+use crate::{Line, Offer, Points, Remote, RunOptions, ServedSubject, TimeLimit, Unseen, WireMessage, serve};
 
 struct Two {
     count: Arc<AtomicU32>,
@@ -98,7 +98,7 @@ type Visited = (Ending, Vec<OperationRecord>, Option<(TaskId, Panic)>, String);
 
 fn visited(program: &mut dyn TestProgram, ending: &Ending) -> Visited {
     let outcome = program.outcome();
-    let made = |(at, it): (usize, &Operation<_>)| {
+    let made = |(at, it): (usize, &CallOutcome<_>)| {
         let ret = it.ret.map(|(step, result)| (step, program.show_result(at, result)));
         (program.operations()[at].1.clone(), it.call, ret)
     };
@@ -140,8 +140,8 @@ const COLUMNS: [&[&[&str]]; 5] = [
     &[&["add", "assert"]],
 ];
 
-fn settings() -> Settings {
-    let mut settings = Settings { seed: 7, executions: 50, ..Settings::default() };
+fn settings() -> SchedulerSettings {
+    let mut settings = SchedulerSettings { seed: 7, executions: 50, ..SchedulerSettings::default() };
     settings.bounds.set(&bounded::PREEMPTIONS, Some(1));
     settings
 }
@@ -231,7 +231,8 @@ fn explained_histories_are_counted_and_the_others_visited() {
         let (explained, rest): (Vec<_>, Vec<_>) = all.iter().cloned().partition(is_explained);
         let mut program = remote.test_program(&calls, &Limits::default()).unwrap();
         program.keep(true, false);
-        program.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
+        program
+            .explain(&|| EncodedSerialHistories { words: set.to_words(), results: texts.values().to_vec() });
         let (extent, mut found) = (Extent::all(10_000, Visits::Unexplained), Vec::new());
         let survey = program.explore(strategy, &extent, &mut |program, ending, _| {
             found.push(visited(program, ending));
@@ -301,7 +302,7 @@ fn a_schedule_is_replayed_with_every_step() {
 /// The scheduler is asked from there, at each point.
 #[test]
 fn a_scheduler_known_only_to_the_client_explores_as_well() {
-    static OURS: Entry = Entry { name: "ours", ..bounded::ENTRY };
+    static OURS: SchedulerEntry = SchedulerEntry { name: "ours", ..bounded::ENTRY };
     let (remote, _served) = meet();
     let (calls, settings) = (calls(COLUMNS[0]), settings());
     let [known, ours] = [&bounded::ENTRY, &OURS]
@@ -351,8 +352,8 @@ fn the_reason_of_a_program_that_gives_up_is_received() {
         line.send(&Offer::default().to_message()).unwrap();
         // The request for a test program.
         line.receive().unwrap();
-        let mut accepted = Message::default();
-        accepted.put_maybe(None, Message::put_text);
+        let mut accepted = WireMessage::default();
+        accepted.put_maybe(None, WireMessage::put_text);
         line.send(&accepted).unwrap();
         // The request for an exploration.
         line.receive().unwrap();

@@ -64,7 +64,7 @@ mod tree;
 mod value;
 
 pub use error::ScriptError;
-pub use specification::{Call, Script, State};
+pub use specification::{Script, ScriptCall, ScriptState};
 
 #[cfg(test)]
 mod tests;

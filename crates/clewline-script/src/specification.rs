@@ -57,14 +57,14 @@ struct Bound {
     initial: Option<Val>,
     fault: OnceLock<ScriptError>,
     steps: [Mutex<Steps>; STEP_TABLES],
-    parts: Mutex<HashMap<Call, Option<u64>>>,
+    parts: Mutex<HashMap<ScriptCall, Option<u64>>>,
 }
 
 /// Some of the steps that were made.
 #[derive(Debug, Default)]
 struct Steps {
-    steps: HashMap<(State, Call, Option<Value>), Arc<[State]>>,
-    states: HashSet<State>,
+    steps: HashMap<(ScriptState, ScriptCall, Option<Value>), Arc<[ScriptState]>>,
+    states: HashSet<ScriptState>,
     bytes: usize,
 }
 
@@ -74,14 +74,14 @@ const STEP_TABLE_BYTES_MAX: usize = 16 << 20;
 
 /// A call: the name of an operation and its argument in the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Call {
+pub struct ScriptCall {
     method: &'static str,
     arg: Value,
 }
 
 /// A state, which a script has returned.
 #[derive(Clone)]
-pub struct State(Arc<StateValue>);
+pub struct ScriptState(Arc<StateValue>);
 
 struct StateValue {
     hash: u64,
@@ -89,29 +89,29 @@ struct StateValue {
     value: Val,
 }
 
-impl State {
-    fn new(value: Val) -> State {
+impl ScriptState {
+    fn new(value: Val) -> ScriptState {
         let mut hasher = DefaultHasher::new();
         value.hash_into(&mut hasher);
-        State(Arc::new(StateValue { hash: hasher.finish(), bytes: value.bytes(), value }))
+        ScriptState(Arc::new(StateValue { hash: hasher.finish(), bytes: value.bytes(), value }))
     }
 }
 
-impl PartialEq for State {
-    fn eq(&self, other: &State) -> bool {
+impl PartialEq for ScriptState {
+    fn eq(&self, other: &ScriptState) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || (self.0.hash == other.0.hash && self.0.value == other.0.value)
     }
 }
 
-impl Eq for State {}
+impl Eq for ScriptState {}
 
-impl Hash for State {
+impl Hash for ScriptState {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         hasher.write_u64(self.0.hash);
     }
 }
 
-impl fmt::Debug for State {
+impl fmt::Debug for ScriptState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", Shown { heap: None, value: &self.0.value })
     }
@@ -122,7 +122,7 @@ struct Possible {
     // `None`: any result but those that are excluded.
     ret: Option<Val>,
     excluded: Vec<Val>,
-    states: Vec<State>,
+    states: Vec<ScriptState>,
 }
 
 impl Script {
@@ -156,7 +156,7 @@ impl Script {
     }
 
     /// The arguments of a call: a tuple.
-    fn arguments(&self, call: &Call) -> Val {
+    fn arguments(&self, call: &ScriptCall) -> Val {
         let values = &self.bound.values;
         let items: Vec<Val> = match (values.get(call.arg), self.declared(call.method)) {
             (_, Some(it)) if it.parameters.len() == 1 => vec![to_script(values, call.arg)],
@@ -168,7 +168,12 @@ impl Script {
     }
 
     /// What `step` returned, as states.
-    fn states(&self, state: &State, call: &Call, returned: &Val) -> Result<Vec<State>, Fault> {
+    fn states(
+        &self,
+        state: &ScriptState,
+        call: &ScriptCall,
+        returned: &Val,
+    ) -> Result<Vec<ScriptState>, Fault> {
         let at = self.program.place_of("step");
         let Val::FrozenList(items) = returned else {
             let found = Shown { heap: None, value: returned };
@@ -176,7 +181,7 @@ impl Script {
                 "the list of the next states: `[]` if `op` cannot return `ret` here, `[state]` for one";
             return fault(at, format!("`step` returned {found} for `{}`, expected {expected}", call.method));
         };
-        let states: Vec<State> = items.items.iter().map(|it| self.interned(it.clone())).collect();
+        let states: Vec<ScriptState> = items.items.iter().map(|it| self.interned(it.clone())).collect();
         let is_read = self.program.reads.iter().any(|it| **it == *call.method);
         if is_read && states.iter().any(|it| it != state) {
             return fault(at, format!("`{}` is one of `reads`, and `step` changes the state", call.method));
@@ -185,8 +190,8 @@ impl Script {
     }
 
     /// The state that holds `value`, the same allocation each time.
-    fn interned(&self, value: Val) -> State {
-        let state = State::new(value);
+    fn interned(&self, value: Val) -> ScriptState {
+        let state = ScriptState::new(value);
         let mut steps = self.table(&state);
         match steps.states.get(&state) {
             Some(known) => known.clone(),
@@ -198,20 +203,20 @@ impl Script {
         }
     }
 
-    fn table(&self, state: &State) -> std::sync::MutexGuard<'_, Steps> {
+    fn table(&self, state: &ScriptState) -> std::sync::MutexGuard<'_, Steps> {
         let table = &self.bound.steps[state.0.hash as usize % STEP_TABLES];
         table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Calls `step` for a result that is known.
-    fn step_with(&self, state: &State, call: &Call, ret: Val) -> Result<Vec<State>, Fault> {
+    fn step_with(&self, state: &ScriptState, call: &ScriptCall, ret: Val) -> Result<Vec<ScriptState>, Fault> {
         let arguments = vec![state.0.value.clone(), Val::text(call.method), self.arguments(call), ret];
         let returned = self.program.call(&self.program.step, arguments)?;
         self.states(state, call, &returned)
     }
 
     /// Every outcome of a call whose result is not known.
-    fn possible(&self, state: &State, call: &Call) -> Result<Vec<Possible>, Fault> {
+    fn possible(&self, state: &ScriptState, call: &ScriptCall) -> Result<Vec<Possible>, Fault> {
         let Program { tree, globals, step, results, .. } = &*self.program;
         let mut arguments = vec![state.0.value.clone(), Val::text(call.method), self.arguments(call)];
         let mut all = Vec::new();
@@ -240,11 +245,16 @@ impl Script {
         Ok(all)
     }
 
-    fn step_unmemoized(&self, state: &State, call: &Call, ret: Option<&Value>) -> Result<Vec<State>, Fault> {
+    fn step_unmemoized(
+        &self,
+        state: &ScriptState,
+        call: &ScriptCall,
+        ret: Option<&Value>,
+    ) -> Result<Vec<ScriptState>, Fault> {
         match ret {
             Some(ret) => self.step_with(state, call, to_script(&self.bound.values, *ret)),
             None => {
-                let mut states: Vec<State> = Vec::new();
+                let mut states: Vec<ScriptState> = Vec::new();
                 for it in self.possible(state, call)?.into_iter().flat_map(|it| it.states) {
                     if !states.contains(&it) {
                         states.push(it);
@@ -274,15 +284,15 @@ impl Script {
 }
 
 impl Specification for Script {
-    type State = State;
-    type Call = Call;
+    type State = ScriptState;
+    type Call = ScriptCall;
     type Return = Value;
 
-    fn initial(&self) -> State {
-        State::new(self.bound.initial.as_ref().unwrap_or(&self.program.initial).clone())
+    fn initial(&self) -> ScriptState {
+        ScriptState::new(self.bound.initial.as_ref().unwrap_or(&self.program.initial).clone())
     }
 
-    fn step(&self, state: &State, call: &Call, ret: Option<&Value>, next: &mut Vec<State>) {
+    fn step(&self, state: &ScriptState, call: &ScriptCall, ret: Option<&Value>, next: &mut Vec<ScriptState>) {
         if self.bound.fault.get().is_some() {
             return;
         }
@@ -291,7 +301,7 @@ impl Specification for Script {
             next.extend_from_slice(known);
             return;
         }
-        let states: Arc<[State]> = self.kept(self.step_unmemoized(state, call, ret)).into();
+        let states: Arc<[ScriptState]> = self.kept(self.step_unmemoized(state, call, ret)).into();
         next.extend_from_slice(&states);
         let mut steps = self.table(state);
         if STEP_TABLE_BYTES_MAX < steps.bytes {
@@ -301,7 +311,7 @@ impl Specification for Script {
         steps.steps.insert(key, states);
     }
 
-    fn returns(&self, state: &State, call: &Call) -> Vec<Value> {
+    fn returns(&self, state: &ScriptState, call: &ScriptCall) -> Vec<Value> {
         let mut returns: Vec<Value> = Vec::new();
         for it in self.kept(self.possible(state, call)) {
             // One result stands for all that are not distinguished.
@@ -318,14 +328,14 @@ impl Specification for Script {
     }
 
     // Nothing and null are both None.
-    fn canonical_return<'r>(&self, _call: &Call, ret: &'r Value) -> &'r Value {
+    fn canonical_return<'r>(&self, _call: &ScriptCall, ret: &'r Value) -> &'r Value {
         if ret.is_absent() { &Value::NIL } else { ret }
     }
 
     fn execute_with(
         &self,
-        state: &mut State,
-        call: &Call,
+        state: &mut ScriptState,
+        call: &ScriptCall,
         choose: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Value> {
         let mut possible = self.kept(self.possible(state, call));
@@ -346,7 +356,7 @@ impl Specification for Script {
         })
     }
 
-    fn part(&self, call: &Call) -> Option<u64> {
+    fn part(&self, call: &ScriptCall) -> Option<u64> {
         let function = self.program.part.as_ref()?;
         let parts = || self.bound.parts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = parts().get(call) {
@@ -362,15 +372,15 @@ impl Specification for Script {
         number
     }
 
-    fn footprint(&self, call: &Call, _ret: Option<&Value>) -> Footprint {
+    fn footprint(&self, call: &ScriptCall, _ret: Option<&Value>) -> Footprint {
         match self.program.reads.iter().any(|it| **it == *call.method) {
             true => Footprint::Reads(Elements::Any),
             false => Footprint::Changes(Elements::Any),
         }
     }
 
-    fn state_bytes(&self, state: &State) -> usize {
-        size_of::<State>() + size_of::<StateValue>() + state.0.bytes
+    fn state_bytes(&self, state: &ScriptState) -> usize {
+        size_of::<ScriptState>() + size_of::<StateValue>() + state.0.bytes
     }
 
     fn fault(&self) -> Option<String> {
@@ -379,9 +389,9 @@ impl Specification for Script {
 }
 
 impl Codec for Script {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, CodecError> {
+    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<ScriptCall, CodecError> {
         let Some(operations) = &self.program.operations else {
-            return Ok(Call { method: static_name(method), arg });
+            return Ok(ScriptCall { method: static_name(method), arg });
         };
         let Some(declared) = operations.iter().find(|it| it.name == method) else {
             return Err(NotFound::new("operation", method, operations.iter().map(|it| it.name)).into());
@@ -394,7 +404,7 @@ impl Codec for Script {
             (_, _) => false,
         };
         if fits {
-            return Ok(Call { method: declared.name, arg });
+            return Ok(ScriptCall { method: declared.name, arg });
         }
         let names: Vec<&str> = declared.parameters.iter().map(|it| &*it.0).collect();
         let expected = match names[..] {
@@ -405,11 +415,11 @@ impl Codec for Script {
         Err(CodecError::value(&format!("`{method}`"), &expected, values, arg))
     }
 
-    fn read_return(&self, _values: &Values, _call: &Call, ret: Value) -> Result<Value, CodecError> {
+    fn read_return(&self, _values: &Values, _call: &ScriptCall, ret: Value) -> Result<Value, CodecError> {
         Ok(ret)
     }
 
-    fn write_call(&self, call: &Call) -> (&'static str, Encoded) {
+    fn write_call(&self, call: &ScriptCall) -> (&'static str, Encoded) {
         let is_one = self.declared(call.method).is_some_and(|it| it.parameters.len() == 1);
         let arg = match self.bound.values.get(call.arg) {
             Datum::List(items) if !is_one => {
@@ -420,15 +430,15 @@ impl Codec for Script {
         (call.method, arg)
     }
 
-    fn write_return(&self, _call: &Call, ret: &Value) -> Encoded {
+    fn write_return(&self, _call: &ScriptCall, ret: &Value) -> Encoded {
         Encoded::Value(*ret)
     }
 
-    fn sample(&self, sampler: &mut CallSampler) -> Call {
+    fn sample(&self, sampler: &mut CallSampler) -> ScriptCall {
         let Some(operations) = &self.program.operations else {
             let why = "the script declares no `operations`, so no calls can be drawn";
             self.kept::<()>(fault(0, why));
-            return Call { method: "", arg: Value::ABSENT };
+            return ScriptCall { method: "", arg: Value::ABSENT };
         };
         let method = sampler.one_of(operations.iter().map(|it| it.name));
         let mut items: Vec<Value> = Vec::new();
@@ -445,7 +455,7 @@ impl Codec for Script {
             [only] => only,
             _ => items.into(),
         };
-        Call { method, arg }
+        ScriptCall { method, arg }
     }
 
     fn name(&self) -> Option<String> {

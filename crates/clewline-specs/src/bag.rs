@@ -8,14 +8,14 @@ use clewline_core::{Footprint, ObjectKind, Role, Specification, Value};
 use crate::{
     codec,
     copies::Copies,
-    entry::{Entry, Visitor},
+    entry::{SpecificationEntry, Visitor},
     operations,
     parameter::{self, Capacity},
     relaxed::CollectionOp,
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "bag",
     about: "an unordered collection: add, take (any element)",
     operations: &Call::OPERATIONS,

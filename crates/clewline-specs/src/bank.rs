@@ -14,13 +14,13 @@ use clewline_core::{
 
 use crate::{
     copies::tree_bytes,
-    entry::{Entry, Visitor},
-    operation::{Operation, RawValue},
+    entry::{SpecificationEntry, Visitor},
+    operation::{OperationInfo, RawValue},
     parameter,
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "bank",
     about: "a bank, judged as a whole: transfer, read (all balances); accounts hold 0 at first",
     operations: &OPERATIONS,
@@ -38,15 +38,15 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("bank:2", Bank::with_overdraft(2));
 }
 
-const OPERATIONS: [Operation; 2] = [
-    Operation {
+const OPERATIONS: [OperationInfo; 2] = [
+    OperationInfo {
         name: "transfer",
         aliases: &[],
         argument: "[from, to, amount]",
         about: "moves the amount; returns nothing or true, false if `from` would be overdrawn too far; \
                 also with an object {from, to, amount}",
     },
-    Operation {
+    OperationInfo {
         name: "read",
         aliases: &[],
         argument: "",
@@ -289,7 +289,7 @@ impl Codec for Bank {
                 Some(call) => Ok(call),
                 None => raw.error("{from, to, amount} or [from, to, amount], the amount not negative"),
             },
-            _ => Err(Operation::unknown(&OPERATIONS, method)),
+            _ => Err(OperationInfo::unknown(&OPERATIONS, method)),
         }
     }
 

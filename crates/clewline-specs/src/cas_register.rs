@@ -4,14 +4,14 @@ use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, Value}
 
 use crate::{
     codec,
-    entry::{Entry, Visitor},
+    entry::{SpecificationEntry, Visitor},
     operations,
     parameter::{self, name_with_value, parse_value},
     register::{self, Register},
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "cas-register",
     about: "a register with compare-and-swap: read, write, cas; initially null",
     operations: &Call::OPERATIONS,

@@ -12,13 +12,13 @@ use clewline_core::{
 
 use crate::{
     copies::array_bytes,
-    entry::{Entry, Visitor},
+    entry::{SpecificationEntry, Visitor},
     operation::{RawValue, ResultKind},
     operations, parameter,
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "channel",
     about: "a channel that can be closed: send, recv, close",
     operations: &Call::OPERATIONS,

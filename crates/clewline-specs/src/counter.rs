@@ -6,12 +6,12 @@ use clewline_core::{
 };
 
 use crate::{
-    entry::{Entry, Visitor},
+    entry::{SpecificationEntry, Visitor},
     operations, parameter,
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "counter",
     about: "a counter: inc, dec, add, read; initially 0",
     operations: &Call::OPERATIONS,

@@ -2,17 +2,17 @@
 
 use clewline_core::{Codec, ErasedSpec};
 
-use crate::operation::Operation;
+use crate::operation::OperationInfo;
 
 /// A specification that the command line can name.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct SpecificationEntry {
     /// The name used on the command line.
     pub name: &'static str,
     /// One line for `clewline specs` and `--help`.
     pub about: &'static str,
     /// The operations: usually those of [`operations!`](crate::operations).
-    pub operations: &'static [Operation],
+    pub operations: &'static [OperationInfo],
     /// What may follow the name after a colon, if anything may: `queue:8`.
     pub parameter: Option<&'static str>,
     /// Whether operations begin with a key or an element: then a column of keys does not only name
@@ -22,7 +22,7 @@ pub struct Entry {
     pub build: Build,
 }
 
-impl Entry {
+impl SpecificationEntry {
     /// The names of the operations.
     pub fn methods(&self) -> impl Iterator<Item = &'static str> {
         self.operations.iter().map(|it| it.name)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use clewline_core::{ErasedSpec, MayFail, NotFound};
 
-use crate::{CATALOG, entry::Entry, loader::loader_of};
+use crate::{CATALOG, entry::SpecificationEntry, loader::loader_of};
 
 /// The specification called `name`, or `name:parameter`: `queue`, `queue:8`; or in the file `name`,
 /// if a [loader](crate::set_loader) reads such files.
@@ -89,7 +89,7 @@ pub fn resolve_failures(spec: &str, may_fail: &MayFail) -> Result<MayFail, MixEr
 
 /// The catalog entry for `name`, whatever its parameter.
 #[must_use]
-pub fn entry(name: &str) -> Option<&'static Entry> {
+pub fn entry(name: &str) -> Option<&'static SpecificationEntry> {
     if let Some(loader) = loader_of(name) {
         return (loader.entry)(name);
     }
@@ -113,7 +113,7 @@ pub enum MixError {
 }
 
 impl MixError {
-    fn unknown(entry: &'static Entry, found: &str) -> MixError {
+    fn unknown(entry: &'static SpecificationEntry, found: &str) -> MixError {
         let error = NotFound::new("operation", found, entry.methods());
         MixError::Unknown { specification: entry.name, error: Box::new(error) }
     }

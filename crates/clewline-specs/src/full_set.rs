@@ -12,13 +12,13 @@ use clewline_core::{
 
 use crate::{
     copies::tree_bytes,
-    entry::{Entry, Visitor},
+    entry::{SpecificationEntry, Visitor},
     operation::{RawValue, ResultKind, initial},
     operations, parameter,
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "full-set",
     about: "a set, judged as a whole: add, remove, contains, read (all elements)",
     operations: &Call::OPERATIONS,

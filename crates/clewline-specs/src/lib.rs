@@ -73,17 +73,17 @@ use clewline_core::Table;
 pub use clewline_core as core;
 
 pub use copies::Copies;
-pub use entry::{Build, Entry, Visitor};
+pub use entry::{Build, SpecificationEntry, Visitor};
 pub use find::{MixError, SpecError, check_mix, entry, find, resolve_failures};
 pub use loader::{Loader, set_loader};
-pub use operation::Operation;
+pub use operation::OperationInfo;
 pub use parameter::Capacity;
 
 /// The table of entries, and a way to all specifications with their types.
 macro_rules! catalog {
     ($($module:ident),+ $(,)?) => {
         /// Every specification, in alphabetical order of the names.
-        pub static CATALOG: Table<Entry> = Table::new(&[$($module::ENTRY),+], |it| it.name);
+        pub static CATALOG: Table<SpecificationEntry> = Table::new(&[$($module::ENTRY),+], |it| it.name);
 
         /// Passes every built-in specification to `visitor`, in the order of the table: for the
         /// tests that all specifications have to pass.

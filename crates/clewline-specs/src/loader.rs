@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use clewline_core::ErasedSpec;
 
-use crate::entry::Entry;
+use crate::entry::SpecificationEntry;
 
 /// How specifications in files are read. This crate reads no files.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +14,7 @@ pub struct Loader {
     /// Reads the specification in a file.
     pub load: fn(path: &str) -> Result<Box<dyn ErasedSpec>, String>,
     /// The entry of the specification in a file; `None` if it cannot be read.
-    pub entry: fn(path: &str) -> Option<&'static Entry>,
+    pub entry: fn(path: &str) -> Option<&'static SpecificationEntry>,
 }
 
 static LOADER: OnceLock<Loader> = OnceLock::new();

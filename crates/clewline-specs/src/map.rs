@@ -26,13 +26,13 @@ use clewline_core::{
 
 use crate::{
     copies::tree_bytes,
-    entry::{Entry, Visitor},
+    entry::{SpecificationEntry, Visitor},
     operation::{RawValue, ResultKind},
     operations, parameter,
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "map",
     about: "a map, each key judged by itself: get, put, insert, remove, erase, contains, append, cas, get-or-insert",
     operations: &Call::OPERATIONS,

@@ -1,17 +1,17 @@
 //! A priority queue of integers, the least first: [`PriorityQueue`] in the reverse order.
 
 use crate::{
-    entry::{Entry, Visitor},
-    operation::Operation,
+    entry::{SpecificationEntry, Visitor},
+    operation::OperationInfo,
     parameter,
     priority_queue::{Call, PriorityQueue},
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "min-priority-queue",
     about: "a priority queue of integers, least first: add, poll, peek",
-    operations: &Operation::with_descriptions(
+    operations: &OperationInfo::with_descriptions(
         Call::OPERATIONS,
         [
             "adds an integer of 64 bits",

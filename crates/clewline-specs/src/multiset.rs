@@ -6,16 +6,16 @@ pub use crate::set::Call;
 use crate::{
     codec,
     copies::Copies,
-    entry::{Entry, Visitor},
-    operation::{Operation, ResultKind},
+    entry::{SpecificationEntry, Visitor},
+    operation::{OperationInfo, ResultKind},
     parameter,
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "multiset",
     about: "a multiset, each element judged by itself: add, remove, contains",
-    operations: &Operation::with_descriptions(
+    operations: &OperationInfo::with_descriptions(
         Call::OPERATIONS,
         [
             "adds one copy of the value",

@@ -6,12 +6,12 @@ use clewline_core::{Deterministic, ObjectKind, Role, Value};
 
 use crate::{
     codec,
-    entry::{Entry, Visitor},
+    entry::{SpecificationEntry, Visitor},
     operations, parameter,
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "mutex",
     about: "a mutex: lock, unlock; initially free",
     operations: &Call::OPERATIONS,

@@ -11,7 +11,7 @@ use crate::parameter::Capacity;
 
 /// The description of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation {
+pub struct OperationInfo {
     /// Its name in files.
     pub name: &'static str,
     /// Alternative names.
@@ -22,7 +22,7 @@ pub struct Operation {
     pub about: &'static str,
 }
 
-impl Operation {
+impl OperationInfo {
     /// Its name and argument: `enq value`.
     #[must_use]
     pub fn usage(&self) -> String {
@@ -45,9 +45,9 @@ impl Operation {
     /// The same operations with other descriptions.
     #[must_use]
     pub const fn with_descriptions<const N: usize>(
-        operations: [Operation; N],
+        operations: [OperationInfo; N],
         descriptions: [&'static str; N],
-    ) -> [Operation; N] {
+    ) -> [OperationInfo; N] {
         let mut others = operations;
         let mut at = 0;
         while at < N {
@@ -59,7 +59,7 @@ impl Operation {
 
     /// The error that no operation of `operations` is called `found`.
     #[must_use]
-    pub fn unknown(operations: &[Operation], found: &str) -> CodecError {
+    pub fn unknown(operations: &[OperationInfo], found: &str) -> CodecError {
         NotFound::new("operation", found, operations.iter().map(|it| it.name)).into()
     }
 }
@@ -126,8 +126,8 @@ macro_rules! operations {
 
         impl $call {
             /// The operations, in the order of the documentation.
-            pub const OPERATIONS: [$crate::Operation; [$($name),+].len()] = [$(
-                $crate::Operation {
+            pub const OPERATIONS: [$crate::OperationInfo; [$($name),+].len()] = [$(
+                $crate::OperationInfo {
                     name: $name,
                     aliases: &[$($alias),*],
                     argument: concat!($($label)?),
@@ -148,7 +148,7 @@ macro_rules! operations {
                 let arg = $crate::operation::RawValue::argument(values, method, arg);
                 match method {
                     $($name $(| $alias)* => $crate::operations!(@read arg $call::$variant $($shape $label $($source)+)?),)+
-                    _ => Err($crate::Operation::unknown(&$call::OPERATIONS, method)),
+                    _ => Err($crate::OperationInfo::unknown(&$call::OPERATIONS, method)),
                 }
             }
 

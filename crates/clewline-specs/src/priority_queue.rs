@@ -7,12 +7,12 @@ use clewline_core::{
 
 use crate::{
     copies::Copies,
-    entry::{Entry, Visitor},
+    entry::{SpecificationEntry, Visitor},
     operations, parameter,
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "priority-queue",
     about: "a priority queue of integers, greatest first: add, poll, peek",
     operations: &Call::OPERATIONS,

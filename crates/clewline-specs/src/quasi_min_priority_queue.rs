@@ -1,18 +1,18 @@
 //! A relaxed priority queue, the least first, out of order by at most a bound: [`Relaxed`].
 
 use crate::{
-    entry::{Entry, Visitor},
-    operation::Operation,
+    entry::{SpecificationEntry, Visitor},
+    operation::OperationInfo,
     parameter,
     priority_queue::{Call, PriorityQueue},
     relaxed::Relaxed,
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "quasi-min-priority-queue",
     about: "a priority queue, least first, out of order by at most K: add, poll, peek",
-    operations: &Operation::with_descriptions(
+    operations: &OperationInfo::with_descriptions(
         Call::OPERATIONS,
         [
             "adds an integer of 64 bits",

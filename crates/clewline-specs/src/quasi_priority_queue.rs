@@ -4,18 +4,18 @@
 use clewline_core::ObjectKind;
 
 use crate::{
-    entry::{Entry, Visitor},
-    operation::Operation,
+    entry::{SpecificationEntry, Visitor},
+    operation::OperationInfo,
     parameter,
     priority_queue::{Call, First, PriorityQueue, Return},
     relaxed::{CollectionOp, EqualElements, Ordered, OrderedElements, Relaxed},
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "quasi-priority-queue",
     about: "a priority queue, greatest first, out of order by at most K: add, poll, peek",
-    operations: &Operation::with_descriptions(
+    operations: &OperationInfo::with_descriptions(
         Call::OPERATIONS,
         [
             "adds an integer of 64 bits",

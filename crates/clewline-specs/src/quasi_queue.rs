@@ -3,18 +3,18 @@
 use clewline_core::{ObjectKind, Value};
 
 use crate::{
-    entry::{Entry, Visitor},
-    operation::Operation,
+    entry::{SpecificationEntry, Visitor},
+    operation::OperationInfo,
     parameter,
     queue::{Call, Queue},
     relaxed::{CollectionOp, EqualElements, Ordered, OrderedElements, Relaxed},
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "quasi-queue",
     about: "a queue out of order by at most K: enq, deq, peek",
-    operations: &Operation::with_descriptions(
+    operations: &OperationInfo::with_descriptions(
         Call::OPERATIONS,
         [
             "puts a value at the back",

@@ -3,18 +3,18 @@
 use clewline_core::{ObjectKind, Value};
 
 use crate::{
-    entry::{Entry, Visitor},
-    operation::Operation,
+    entry::{SpecificationEntry, Visitor},
+    operation::OperationInfo,
     parameter,
     relaxed::{CollectionOp, EqualElements, Ordered, OrderedElements, Relaxed},
     stack::{Call, Stack},
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "quasi-stack",
     about: "a stack out of order by at most K: push, pop, peek",
-    operations: &Operation::with_descriptions(
+    operations: &OperationInfo::with_descriptions(
         Call::OPERATIONS,
         [
             "puts a value on top",

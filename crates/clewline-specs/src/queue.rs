@@ -7,14 +7,14 @@ use clewline_core::{Deterministic, Footprint, ObjectKind, Role, Value};
 use crate::{
     codec,
     copies::array_bytes,
-    entry::{Entry, Visitor},
+    entry::{SpecificationEntry, Visitor},
     operations,
     parameter::{self, Capacity},
     relaxed::CollectionOp,
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "queue",
     about: "a FIFO queue: enq, deq, peek",
     operations: &Call::OPERATIONS,

@@ -4,13 +4,13 @@ use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, Value}
 
 use crate::{
     codec,
-    entry::{Entry, Visitor},
+    entry::{SpecificationEntry, Visitor},
     operations,
     parameter::{self, name_with_value, parse_value},
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "register",
     about: "a register: read, write; initially null",
     operations: &Call::OPERATIONS,

@@ -6,13 +6,13 @@ use clewline_core::{Deterministic, Value};
 
 use crate::{
     codec,
-    entry::{Entry, Visitor},
+    entry::{SpecificationEntry, Visitor},
     operations,
     parameter::{self, parse_number},
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "semaphore",
     about: "a counting semaphore: acquire, release; initially one permit",
     operations: &Call::OPERATIONS,

@@ -7,12 +7,12 @@ use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, RoleKi
 use crate::{
     codec,
     copies::tree_bytes,
-    entry::{Entry, Visitor},
+    entry::{SpecificationEntry, Visitor},
     operations, parameter,
 };
 
 /// The catalog entry.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "set",
     about: "a set, each element judged by itself: add, remove, contains",
     operations: &Call::OPERATIONS,

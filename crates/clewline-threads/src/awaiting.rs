@@ -16,7 +16,9 @@ use std::{
 use clewline_explore::Access;
 
 use crate::{
-    control::{Attempt, Control, Need, Place, Until, control, give_way, here, is_controlled, is_ending},
+    control::{
+        Attempt, Control, Need, Place, WakeCondition, control, give_way, here, is_controlled, is_ending,
+    },
     sync::Identity,
 };
 
@@ -176,7 +178,8 @@ impl WakeFlag {
         let Some(control) = control() else { return self.wait_on_thread(timeout) };
         let place = if control.steps() == since { Place::of(at) } else { control.last_place() };
         let is_spurious = timeout.is_none() && control.can_wake_spuriously();
-        let until = if timeout.is_some() || is_spurious { Until::MetOrTimeout } else { Until::Met };
+        let until =
+            if timeout.is_some() || is_spurious { WakeCondition::MetOrTimeout } else { WakeCondition::Met };
         // A flag may be set where there is no point: when it is made.
         control.set_level_only(&self.id, i32::from(*self.lock()));
         let attempt = Attempt::new(Access::Await).needing(Need::AtLeast(1)).until(until);

@@ -10,7 +10,7 @@ use std::{
 use clewline_explore::{Coverage, Ending, Limit, Scheduler, explore, schedulers::exhaustive::Exhaustive};
 
 use crate::{
-    control::{Calls, Limits, Program, explorer::explorer_local},
+    control::{Calls, Limits, ThreadProgram, explorer::explorer_local},
     sync::atomic::AtomicU32,
 };
 
@@ -48,7 +48,7 @@ pub(crate) fn outcomes<T: 'static>(
         let _on_the_stack = Counted::new(0);
         call(it, *task)
     };
-    let mut program = Program::new(Calls { columns, ..Calls::default() }, make, call, limits);
+    let mut program = ThreadProgram::new(Calls { columns, ..Calls::default() }, make, call, limits);
     let mut outcomes = BTreeSet::new();
     let (coverage, _) = explore(&mut program, scheduler, 200_000, |program, ending, _| {
         assert_eq!(ALIVE.get(), 0, "nothing leaks");

@@ -7,5 +7,5 @@
 
 pub use crate::control::{
     Control, Foreign, ForeignAccess, Loaded, Missed, Need, Origin, Place, ReadModifyWrite, Resolver, Site,
-    Stored, Until, Updated, set_resolver,
+    Stored, Updated, WakeCondition, set_resolver,
 };

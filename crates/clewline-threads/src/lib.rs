@@ -50,8 +50,8 @@ pub mod thread;
 
 pub use choose::choose;
 pub use real::{
-    Clock, ClockKind, Ending, Noise, Panicked, Pinning, Run, Settings, StuckThread, ThreadActivity, Workers,
-    clock, point,
+    Clock, ClockKind, Noise, Panicked, Pinning, Run, RunEnding, StuckThread, ThreadActivity, WorkerSettings,
+    Workers, clock, point,
 };
 pub use source::{is_standard, source_path, source_place};
 pub use subject::Subject;

@@ -18,9 +18,9 @@ use super::{
     children::{output, output_of},
     doc_tests::has_doc_tests,
     elf,
-    error::Error,
+    error::ProgramError,
     runtime::Runtime,
-    session::{OutputMode, Session, StartOptions, set_argv0},
+    session::{OutputMode, RunningProgram, StartOptions, set_argv0},
     toolchain::{TARGET, Toolchain},
 };
 
@@ -85,7 +85,7 @@ impl Crate {
     /// # Errors
     ///
     /// If that fails.
-    pub fn build(&self, toolchain: &Toolchain, runtime: &Runtime) -> Result<BuiltTests, Error> {
+    pub fn build(&self, toolchain: &Toolchain, runtime: &Runtime) -> Result<BuiltTests, ProgramError> {
         self.build_in(&self.target(), toolchain, runtime)
     }
 
@@ -99,7 +99,7 @@ impl Crate {
         target: &Path,
         toolchain: &Toolchain,
         runtime: &Runtime,
-    ) -> Result<BuiltTests, Error> {
+    ) -> Result<BuiltTests, ProgramError> {
         let mut command = Command::new(cargo());
         command.current_dir(&self.folder).args(["test", "--no-run", "--target", TARGET]);
         let mut flags = toolchain.flags(runtime);
@@ -115,9 +115,11 @@ impl Crate {
             OutputMode::Captured => Stdio::piped(),
             OutputMode::Inherited => Stdio::inherit(),
         });
-        let output = output_of(&mut command).map_err(Error::io("cargo"))?;
+        let output = output_of(&mut command).map_err(ProgramError::io("cargo"))?;
         if !output.status.success() {
-            return Err(Error::Building { message: String::from_utf8_lossy(&output.stderr).into_owned() });
+            return Err(ProgramError::Building {
+                message: String::from_utf8_lossy(&output.stderr).into_owned(),
+            });
         }
         let messages = String::from_utf8_lossy(&output.stdout);
         let mut executables = executables(&messages);
@@ -226,14 +228,14 @@ fn selection(message: &Json) -> String {
 
 /// The unseen instructions of the crates that `cargo` built, as far as they are linked into the
 /// tests. Each executable gets its own.
-fn unseen_in(messages: &str, executables: &mut [Executable]) -> Result<Vec<BlindSpot>, Error> {
+fn unseen_in(messages: &str, executables: &mut [Executable]) -> Result<Vec<BlindSpot>, ProgramError> {
     let mut found = BTreeSet::new();
     for (folder, start) in artifacts(messages) {
         let Ok(files) = fs::read_dir(&folder) else { continue };
         for file in files.filter_map(Result::ok) {
             let name = file.file_name().to_string_lossy().into_owned();
             if name.starts_with(&start) && name.ends_with(".s") {
-                let text = fs::read(file.path()).map_err(Error::io(name))?;
+                let text = fs::read(file.path()).map_err(ProgramError::io(name))?;
                 found.extend(assembly::read(&String::from_utf8_lossy(&text)).unseen);
             }
         }
@@ -241,7 +243,8 @@ fn unseen_in(messages: &str, executables: &mut [Executable]) -> Result<Vec<Blind
     // Most of a crate is not linked into a test that uses it.
     let mut linked = BTreeSet::new();
     for executable in executables.iter_mut().filter(|_| !found.is_empty()) {
-        let bytes = fs::read(&executable.path).map_err(Error::io(executable.path.display().to_string()))?;
+        let bytes =
+            fs::read(&executable.path).map_err(ProgramError::io(executable.path.display().to_string()))?;
         let has = |it: &&UnseenInstruction| {
             bytes.windows(it.symbol.len().max(1)).any(|window| window == it.symbol.as_bytes())
         };
@@ -288,7 +291,7 @@ impl BuiltTests {
     /// # Errors
     ///
     /// If an executable cannot be run.
-    pub fn tests(&self, filter: Option<&str>) -> Result<ListedTests, Error> {
+    pub fn tests(&self, filter: Option<&str>) -> Result<ListedTests, ProgramError> {
         let mut found = ListedTests::default();
         for executable in &self.executables {
             let Some(all) = executable.listed(&[])? else {
@@ -314,10 +317,10 @@ impl BuiltTests {
 
 impl Executable {
     /// The names of its tests; `None` if it does not list them.
-    fn listed(&self, more: &[&str]) -> Result<Option<Vec<String>>, Error> {
+    fn listed(&self, more: &[&str]) -> Result<Option<Vec<String>>, ProgramError> {
         let mut command = Command::new(&self.path);
         command.arg("--list").args(more).current_dir(&self.folder).stdin(Stdio::null());
-        let output = output(&mut command).map_err(Error::io(self.path.display().to_string()))?;
+        let output = output(&mut command).map_err(ProgramError::io(self.path.display().to_string()))?;
         let listed = output.status.success().then(|| names(&String::from_utf8_lossy(&output.stdout)));
         Ok(listed.flatten())
     }
@@ -338,7 +341,11 @@ impl TestId {
     /// # Errors
     ///
     /// If it cannot be started, or ends immediately.
-    pub fn start(&self, wanted: &RunOptions, options: impl Into<StartOptions>) -> Result<Session, Error> {
+    pub fn start(
+        &self,
+        wanted: &RunOptions,
+        options: impl Into<StartOptions>,
+    ) -> Result<RunningProgram, ProgramError> {
         let mut command = Command::new(&self.executable);
         // The only thread that runs the test is the first thread of the process. Panic messages go
         // to the runtime.
@@ -354,7 +361,7 @@ impl TestId {
         command.env_remove("TERM");
         set_argv0(&mut command, OsStr::new(&self.name));
         let wanted = RunOptions { watched: self.blind_spots.watched(), ..wanted.clone() };
-        Session::start(command, &wanted, options.into())
+        RunningProgram::start(command, &wanted, options.into())
     }
 
     /// A hash of the code and data of its executable.

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     children::output,
-    error::{Error, check_platform},
+    error::{ProgramError, check_platform},
     scratch::Scratch,
 };
 
@@ -93,7 +93,7 @@ const DEFAULT_COMPILERS: [&str; 3] = ["cc", "gcc", "clang"];
 
 impl Compiler {
     /// The compiler called `name`, or a default one. It is tested with a file of one line.
-    pub fn find(name: Option<&str>) -> Result<Compiler, Error> {
+    pub fn find(name: Option<&str>) -> Result<Compiler, ProgramError> {
         check_platform()?;
         let names: Vec<&str> = name.map_or_else(|| DEFAULT_COMPILERS.to_vec(), |it| vec![it]);
         let mut unfit = None;
@@ -104,19 +104,19 @@ impl Compiler {
                 Err(error) => unfit = unfit.or(Some(error)),
             }
         }
-        Err(unfit.unwrap_or_else(|| Error::NoCompiler {
+        Err(unfit.unwrap_or_else(|| ProgramError::NoCompiler {
             tried: names.iter().map(|it| (*it).to_owned()).collect(),
         }))
     }
 
     /// `None` if there is no such compiler.
-    fn named(name: &str) -> Result<Option<Compiler>, Error> {
+    fn named(name: &str) -> Result<Option<Compiler>, ProgramError> {
         let message = match output(Command::new(name).arg("--version")) {
             Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io(name)(error)),
+            Err(error) => return Err(ProgramError::io(name)(error)),
         };
-        let unfit = |message: String| Error::UnfitCompiler { name: name.to_owned(), message };
+        let unfit = |message: String| ProgramError::UnfitCompiler { name: name.to_owned(), message };
         let kind = kind_of(&message).ok_or_else(|| unfit(message))?;
         let probe = Probe::new(name)?;
         let (wanted, last): (Vec<_>, &[&[&str]]) = match kind {
@@ -152,11 +152,11 @@ impl Compiler {
     /// # Errors
     ///
     /// If there is no such compiler, or it is of another kind.
-    pub fn with_cpp(self, name: &str) -> Result<Compiler, Error> {
+    pub fn with_cpp(self, name: &str) -> Result<Compiler, ProgramError> {
         let cpp = Compiler::find(Some(name))?;
         if cpp.kind != self.kind {
             let message = format!("it is not of the same kind as {}", self.name);
-            return Err(Error::UnfitCompiler { name: name.to_owned(), message });
+            return Err(ProgramError::UnfitCompiler { name: name.to_owned(), message });
         }
         Ok(Compiler { cpp: Some(name.to_owned()), ..self })
     }
@@ -235,7 +235,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    fn new(name: &str) -> Result<Probe<'_>, Error> {
+    fn new(name: &str) -> Result<Probe<'_>, ProgramError> {
         let scratch = Scratch::new()?;
         scratch.write("probe.c", "int probe(int *at) { return __atomic_load_n(at, 0); }\n")?;
         Ok(Probe { name, scratch })

@@ -14,7 +14,7 @@ use std::{
 use super::{
     children,
     compiler::{Compiler, Language},
-    error::Error,
+    error::ProgramError,
     headers::Headers,
     program::{Sources, for_linking, linked_with},
     runtime::Runtime,
@@ -71,7 +71,7 @@ pub fn drive(
     to: Option<&Path>,
     compiler: &Compiler,
     runtime: &Runtime,
-) -> Result<(), Error> {
+) -> Result<(), ProgramError> {
     let scratch = Scratch::new()?;
     let headers = Headers::kept(&scratch)?;
     match stage {
@@ -92,7 +92,7 @@ pub fn drive(
                     let mut command = unit.instrumenting(compiler, &headers);
                     let file = file.clone();
                     output(command.arg("-o").arg(&to))?
-                        .map_err(|message| Error::Compiling { file, message })?;
+                        .map_err(|message| ProgramError::Compiling { file, message })?;
                 }
             }
             Ok(())
@@ -106,7 +106,7 @@ fn printed(
     to: Option<&Path>,
     compiler: &Compiler,
     headers: &Headers,
-) -> Result<(), Error> {
+) -> Result<(), ProgramError> {
     let language = sources.files.iter().filter_map(|it| Language::of(it)).find(|it| *it != Language::Object);
     let file = Path::new("");
     let unit = Unit { file, number: 0, language: language.unwrap_or(Language::C), flags: &sources.flags };
@@ -117,8 +117,8 @@ fn printed(
         command.arg("-o").arg(to);
     }
     let name = compiler.name().to_owned();
-    let status = children::status(&mut command).map_err(Error::io(name))?;
-    if status.success() { Ok(()) } else { Err(Error::Refused) }
+    let status = children::status(&mut command).map_err(ProgramError::io(name))?;
+    if status.success() { Ok(()) } else { Err(ProgramError::Refused) }
 }
 
 /// A shared library, which is instrumented as a program is.
@@ -129,7 +129,7 @@ fn library(
     runtime: &Runtime,
     scratch: &Scratch,
     headers: &Headers,
-) -> Result<(), Error> {
+) -> Result<(), ProgramError> {
     let mut objects = Vec::new();
     let mut language = if compiler.is_cpp() { Language::Cpp } else { Language::C };
     for (number, file) in sources.files.iter().enumerate() {
@@ -150,7 +150,7 @@ fn library(
     let mut command = compiler.command(language);
     command.arg("-shared").args(&objects).arg("-o").arg(to.unwrap_or(Path::new("a.out")));
     command.args(compiler.linking()).args(for_linking(&sources.flags)).args(linked_with(runtime));
-    output(&mut command)?.map_err(|message| Error::Linking { message })
+    output(&mut command)?.map_err(|message| ProgramError::Linking { message })
 }
 
 /// The flags without the stage; dependencies are those of the file that is made, and not of a
@@ -176,13 +176,13 @@ fn with_dependencies(flags: &[OsString], to: &Path) -> Vec<OsString> {
 /// # Errors
 ///
 /// If a response file cannot be read. A word that names no file is an ordinary one.
-pub fn with_response_files(words: &[OsString]) -> Result<Vec<OsString>, Error> {
+pub fn with_response_files(words: &[OsString]) -> Result<Vec<OsString>, ProgramError> {
     let mut all = Vec::new();
     for word in words {
         let text = word.to_string_lossy();
         match text.strip_prefix('@').filter(|it| Path::new(it).is_file()) {
             Some(file) => {
-                let text = fs::read_to_string(file).map_err(Error::io(file))?;
+                let text = fs::read_to_string(file).map_err(ProgramError::io(file))?;
                 all.extend(with_response_files(&quoted_words(&text))?);
             }
             None => all.push(word.clone()),

@@ -5,7 +5,7 @@ use std::{fmt, io, path::PathBuf};
 /// Errors in building or running a program.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Error {
+pub enum ProgramError {
     /// This is not Linux on x86-64.
     Platform,
     /// There is no compiler of that name, or of any name that was tried.
@@ -87,31 +87,31 @@ pub enum GaveUp {
     Unknown,
 }
 
-impl Error {
-    pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+impl ProgramError {
+    pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> ProgramError {
         let what = what.into();
-        move |error| Error::Io { what, error }
+        move |error| ProgramError::Io { what, error }
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Platform => write!(
+            ProgramError::Platform => write!(
                 f,
                 "unmodified programs are explored on Linux and x86-64 only; here, `clewline explore` and `clewline stress` work"
             ),
-            Error::NoCompiler { tried } => {
+            ProgramError::NoCompiler { tried } => {
                 write!(
                     f,
                     "no compiler: found none of {}; install gcc or clang, or name one with --compiler",
                     tried.join(", ")
                 )
             }
-            Error::UnfitCompiler { name, message } => {
+            ProgramError::UnfitCompiler { name, message } => {
                 write!(f, "{name}: expected gcc or clang with -fsanitize=thread; it says: {}", message.trim())
             }
-            Error::NoRuntime { searched: looked } => {
+            ProgramError::NoRuntime { searched: looked } => {
                 let looked: Vec<String> = looked.iter().map(|it| it.display().to_string()).collect();
                 write!(
                     f,
@@ -122,54 +122,58 @@ impl fmt::Display for Error {
                     RUNTIME_VARIABLE
                 )
             }
-            Error::NoSources => write!(
+            ProgramError::NoSources => write!(
                 f,
                 "nothing to compile: expected at least one file that ends with .c, .cc, .cpp or .cxx"
             ),
-            Error::UnknownLanguage(file) => {
+            ProgramError::UnknownLanguage(file) => {
                 write!(
                     f,
                     "{}: expected a name that ends with .c, .cc, .cpp, .cxx, .o, .a or .so",
                     file.display()
                 )
             }
-            Error::Compiling { file, message } => {
+            ProgramError::Compiling { file, message } => {
                 write!(f, "{} does not compile\n{}", file.display(), message.trim_end())
             }
-            Error::Linking { message } => write!(f, "the program cannot be linked\n{}", message.trim_end()),
-            Error::Toolchain { message } => write!(
+            ProgramError::Linking { message } => {
+                write!(f, "the program cannot be linked\n{}", message.trim_end())
+            }
+            ProgramError::Toolchain { message } => write!(
                 f,
                 "this rustc does not instrument code (stable 1.85 and later were seen to); it says: {}",
                 message.trim()
             ),
-            Error::Building { message } => write!(f, "cargo did not build the tests\n{}", message.trim_end()),
-            Error::GaveUp { message, .. } if message.is_empty() => f.write_str("the program gave up"),
-            Error::GaveUp { message, .. } => f.write_str(message.trim_end()),
-            Error::Late => {
+            ProgramError::Building { message } => {
+                write!(f, "cargo did not build the tests\n{}", message.trim_end())
+            }
+            ProgramError::GaveUp { message, .. } if message.is_empty() => f.write_str("the program gave up"),
+            ProgramError::GaveUp { message, .. } => f.write_str(message.trim_end()),
+            ProgramError::Late => {
                 f.write_str("time is up before main begins: it starts slowly, or a constructor does not end")
             }
-            Error::Killed { how } => write!(f, "the program ended without a verdict: {how}"),
-            Error::Refused => f.write_str("the compiler refused the command"),
-            Error::OtherRuntime(program) => write!(
+            ProgramError::Killed { how } => write!(f, "the program ended without a verdict: {how}"),
+            ProgramError::Refused => f.write_str("the compiler refused the command"),
+            ProgramError::OtherRuntime(program) => write!(
                 f,
                 "{} contains the runtime of ThreadSanitizer, so it cannot be controlled: build it with `CC=\"clewline cc\"` in place \
                  of -fsanitize=thread, or link its object files with `clewline cc -o`",
                 program.display()
             ),
-            Error::Io { what, error } => write!(f, "{what}: {error}"),
+            ProgramError::Io { what, error } => write!(f, "{what}: {error}"),
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for ProgramError {}
 
 /// Whether programs can be explored here.
 ///
 /// # Errors
 ///
-/// [`Error::Platform`] if not.
-pub fn check_platform() -> Result<(), Error> {
-    if cfg!(all(target_os = "linux", target_arch = "x86_64")) { Ok(()) } else { Err(Error::Platform) }
+/// [`ProgramError::Platform`] if not.
+pub fn check_platform() -> Result<(), ProgramError> {
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) { Ok(()) } else { Err(ProgramError::Platform) }
 }
 
 /// The file that Cargo builds from the runtime crate.

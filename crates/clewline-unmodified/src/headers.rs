@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    error::Error,
+    error::ProgramError,
     runtime::{BUILTINS, CXX_CONFIGURATION, CXX_HEADER, HEADER},
     scratch::Scratch,
 };
@@ -20,7 +20,7 @@ pub(super) struct Headers {
 
 impl Headers {
     /// In a temporary folder.
-    pub(super) fn within(scratch: &Scratch) -> Result<Headers, Error> {
+    pub(super) fn within(scratch: &Scratch) -> Result<Headers, ProgramError> {
         scratch.write("clewline.h", HEADER)?;
         scratch.write("clewline.hpp", CXX_HEADER)?;
         scratch.write("clewline-builtins.h", BUILTINS)?;
@@ -30,7 +30,7 @@ impl Headers {
 
     /// In a folder that remains, because dependency files name them: in the cache of the user, or
     /// else in a temporary folder.
-    pub(super) fn kept(scratch: &Scratch) -> Result<Headers, Error> {
+    pub(super) fn kept(scratch: &Scratch) -> Result<Headers, ProgramError> {
         let cache = env::var_os("XDG_CACHE_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
         let cache = cache.or_else(|| env::var_os("HOME").map(|it| PathBuf::from(it).join(".cache")));
         match cache.and_then(|it| written(&it.join("clewline"))) {

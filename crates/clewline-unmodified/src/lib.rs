@@ -7,7 +7,7 @@
 //! links and starts the program. Its subject is then explored from this process like any other.
 //!
 //! ```no_run
-//! use clewline_methods::line_up::{Options, check};
+//! use clewline_methods::line_up::{LineUpOptions, check};
 //! use clewline_unmodified::{Compiler, OutputMode, Program, RunOptions, Runtime, Sources};
 //!
 //! let runtime = Runtime::find()?;
@@ -16,13 +16,13 @@
 //! let sources = Sources { files, flags: Vec::new() };
 //! let program = Program::build(&sources, &compiler, &runtime)?;
 //! let session = program.start(&[], &RunOptions::default(), OutputMode::Inherited)?;
-//! let checked = check(&**session.remote(), &"push(1) | pop".parse()?, &Options::default());
+//! let checked = check(&**session.remote(), &"push(1) | pop".parse()?, &LineUpOptions::default());
 //! session.finish()?;
 //! assert!(checked.is_ok_and(|it| it.finding().is_none()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Only on Linux and x86-64; elsewhere every function here returns [`Error::Platform`].
+//! Only on Linux and x86-64; elsewhere every function here returns [`ProgramError::Platform`].
 
 mod assembly;
 mod blind_spots;
@@ -50,11 +50,11 @@ pub use children::end_children;
 pub use clewline_remote::{Points, Remote, RunOptions, Trust, Unseen, read_places, show_places};
 pub use compiler::{Compiler, CompilerKind, Language};
 pub use driver::{Stage, UnsupportedFlag, drive, unsupported_flag, with_response_files};
-pub use error::{Error, GaveUp, check_platform};
+pub use error::{GaveUp, ProgramError, check_platform};
 pub use new_crate::NewCrate;
 pub use program::{Program, Sources};
 pub use runtime::{CMAKE_MODULE, CXX_HEADER, HEADER, Runtime};
-pub use session::{OutputMode, Session, StartOptions};
+pub use session::{OutputMode, RunningProgram, StartOptions};
 pub use toolchain::{Instrumentation, Toolchain};
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use super::{error::Error, scratch::Scratch};
+use super::{error::ProgramError, scratch::Scratch};
 
 /// A crate in a folder of its own, which is removed when it is dropped.
 #[derive(Debug)]
@@ -16,14 +16,14 @@ impl NewCrate {
     /// # Errors
     ///
     /// If that cannot be written.
-    pub fn write(manifest: &str, lock: &str, source: &str) -> Result<NewCrate, Error> {
+    pub fn write(manifest: &str, lock: &str, source: &str) -> Result<NewCrate, ProgramError> {
         let scratch = Scratch::new()?;
         scratch.write("Cargo.toml", manifest)?;
         if !lock.is_empty() {
             scratch.write("Cargo.lock", lock)?;
         }
         let folder = scratch.path().join("src");
-        fs::create_dir(&folder).map_err(Error::io(folder.display().to_string()))?;
+        fs::create_dir(&folder).map_err(ProgramError::io(folder.display().to_string()))?;
         scratch.write("src/lib.rs", source)?;
         Ok(NewCrate { scratch })
     }
@@ -33,7 +33,7 @@ impl NewCrate {
     /// # Errors
     ///
     /// If it cannot be created.
-    pub fn shared_target() -> Result<NewCrate, Error> {
+    pub fn shared_target() -> Result<NewCrate, ProgramError> {
         Ok(NewCrate { scratch: Scratch::new()? })
     }
 

@@ -13,11 +13,11 @@ use super::{
     blind_spots::{BlindSpot, BlindSpots, is_instrumented, is_shared, recorded},
     compiler::{Compiler, Language, including},
     elf,
-    error::Error,
+    error::ProgramError,
     headers::Headers,
     runtime::{CONTAINERS, Runtime},
     scratch::Scratch,
-    session::{Session, StartOptions},
+    session::{RunningProgram, StartOptions},
     unit::{Unit, output},
 };
 
@@ -49,15 +49,15 @@ impl Program {
     /// # Errors
     ///
     /// If there is nothing to compile, or something does not compile.
-    pub fn build(sources: &Sources, compiler: &Compiler, runtime: &Runtime) -> Result<Program, Error> {
-        let Some(first) = sources.files.first() else { return Err(Error::NoSources) };
+    pub fn build(sources: &Sources, compiler: &Compiler, runtime: &Runtime) -> Result<Program, ProgramError> {
+        let Some(first) = sources.files.first() else { return Err(ProgramError::NoSources) };
         let scratch = Scratch::new()?;
         let headers = Headers::within(&scratch)?;
         let mut blind_spots = Vec::new();
         let mut objects = Vec::new();
         let mut linked_as = if compiler.is_cpp() { Language::Cpp } else { Language::C };
         for (number, file) in sources.files.iter().enumerate() {
-            let language = Language::of(file).ok_or_else(|| Error::UnknownLanguage(file.clone()))?;
+            let language = Language::of(file).ok_or_else(|| ProgramError::UnknownLanguage(file.clone()))?;
             match language {
                 Language::Object => {
                     // The runtime reports shared libraries.
@@ -90,8 +90,8 @@ impl Program {
         command.args(&objects).arg("-o").arg(&executable).args(compiler.linking());
         command.args(for_linking(&sources.flags));
         command.args(linked_with(runtime)).arg("-pthread");
-        output(&mut command)?.map_err(|message| Error::Linking { message })?;
-        let bytes = fs::read(&executable).map_err(Error::io(executable.display().to_string()))?;
+        output(&mut command)?.map_err(|message| ProgramError::Linking { message })?;
+        let bytes = fs::read(&executable).map_err(ProgramError::io(executable.display().to_string()))?;
         let blind_spots = BlindSpots::of_executable(&bytes);
         let name = name.to_string_lossy().into_owned();
         let fingerprint = elf::fingerprint(&bytes);
@@ -109,7 +109,7 @@ impl Program {
         others: &Sources,
         compiler: &Compiler,
         runtime: &Runtime,
-    ) -> Result<Program, Error> {
+    ) -> Result<Program, ProgramError> {
         let scratch = Scratch::new()?;
         let mut files = vec![scratch.write(&format!("{name}.c"), text)?];
         files.extend(others.files.iter().cloned());
@@ -121,14 +121,14 @@ impl Program {
     /// # Errors
     ///
     /// If it cannot be read, or was linked with TSan's own runtime.
-    pub fn existing(executable: &Path, runtime: &Runtime) -> Result<Program, Error> {
+    pub fn existing(executable: &Path, runtime: &Runtime) -> Result<Program, ProgramError> {
         let shown = executable.display().to_string();
-        let bytes = fs::read(executable).map_err(Error::io(shown.clone()))?;
+        let bytes = fs::read(executable).map_err(ProgramError::io(shown.clone()))?;
         if !is_linked(&bytes) && has_tsan(&bytes) {
-            return Err(Error::OtherRuntime(executable.to_owned()));
+            return Err(ProgramError::OtherRuntime(executable.to_owned()));
         }
         let preloaded = (!is_linked(&bytes)).then(|| runtime.file().to_owned());
-        let executable = executable.canonicalize().map_err(Error::io(shown))?;
+        let executable = executable.canonicalize().map_err(ProgramError::io(shown))?;
         let name = executable.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let blind_spots = BlindSpots::of_executable(&bytes);
         let fingerprint = elf::fingerprint(&bytes);
@@ -146,13 +146,13 @@ impl Program {
     /// # Errors
     ///
     /// If it cannot be written.
-    pub fn copy_to(&self, out: &mut dyn io::Write) -> Result<fs::Permissions, Error> {
+    pub fn copy_to(&self, out: &mut dyn io::Write) -> Result<fs::Permissions, ProgramError> {
         let mut copy = || {
             let mut file = fs::File::open(&self.executable)?;
             io::copy(&mut file, out)?;
             Ok(file.metadata()?.permissions())
         };
-        copy().map_err(Error::io(self.name.clone()))
+        copy().map_err(ProgramError::io(self.name.clone()))
     }
 
     /// Whether memory accesses are observed, and not only calls of libraries.
@@ -190,20 +190,24 @@ impl Program {
         own: &[OsString],
         wanted: &RunOptions,
         options: impl Into<StartOptions>,
-    ) -> Result<Session, Error> {
+    ) -> Result<RunningProgram, ProgramError> {
         let mut command = Command::new(&self.executable);
         command.args(own);
         if let Some(library) = &self.preloaded {
             command.env("LD_PRELOAD", library);
         }
         let wanted = RunOptions { watched: self.blind_spots.watched(), ..wanted.clone() };
-        Session::start(command, &wanted, options.into())
+        RunningProgram::start(command, &wanted, options.into())
     }
 }
 
 /// Compiles the containers of the C++ standard library that are not templates. `None` if this
 /// compiler does not accept them: then they are those of the shared library.
-fn containers(sources: &Sources, compiler: &Compiler, scratch: &Scratch) -> Result<Option<PathBuf>, Error> {
+fn containers(
+    sources: &Sources,
+    compiler: &Compiler,
+    scratch: &Scratch,
+) -> Result<Option<PathBuf>, ProgramError> {
     // Reports recognize the standard library by this folder.
     let file = scratch.write_within("include/c++/clewline", "containers.cc", CONTAINERS)?;
     let object = scratch.path().join("containers.o");
@@ -220,8 +224,8 @@ fn containers(sources: &Sources, compiler: &Compiler, scratch: &Scratch) -> Resu
 
 /// The bytes of an object file or an archive. A thin archive has only the names of its members,
 /// which are read.
-fn archived(file: &Path) -> Result<Vec<u8>, Error> {
-    let read = |file: &Path| fs::read(file).map_err(Error::io(file.display().to_string()));
+fn archived(file: &Path) -> Result<Vec<u8>, ProgramError> {
+    let read = |file: &Path| fs::read(file).map_err(ProgramError::io(file.display().to_string()));
     let bytes = read(file)?;
     if !bytes.starts_with(b"!<thin>\n") {
         return Ok(bytes);

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::error::{Error, RUNTIME_FILE, RUNTIME_VARIABLE, check_platform};
+use super::error::{ProgramError, RUNTIME_FILE, RUNTIME_VARIABLE, check_platform};
 
 /// The header that declares tests in C and C++.
 pub const HEADER: &str = include_str!("../include/clewline.h");
@@ -39,19 +39,19 @@ impl Runtime {
     /// # Errors
     ///
     /// If this is the wrong platform, or it is in none of these places.
-    pub fn find() -> Result<Runtime, Error> {
+    pub fn find() -> Result<Runtime, ProgramError> {
         check_platform()?;
         let named = env::var_os(RUNTIME_VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
-        let executable = env::current_exe().map_err(Error::io("the executable"))?;
+        let executable = env::current_exe().map_err(ProgramError::io("the executable"))?;
         Runtime::first_existing(places(named.as_deref(), &executable))
     }
 
-    fn first_existing(places: Vec<PathBuf>) -> Result<Runtime, Error> {
+    fn first_existing(places: Vec<PathBuf>) -> Result<Runtime, ProgramError> {
         let Some(found) = places.iter().find(|it| it.is_file()) else {
-            return Err(Error::NoRuntime { searched: places });
+            return Err(ProgramError::NoRuntime { searched: places });
         };
         // The path is written into programs, which may be run from anywhere.
-        let file = found.canonicalize().map_err(Error::io(found.display().to_string()))?;
+        let file = found.canonicalize().map_err(ProgramError::io(found.display().to_string()))?;
         Ok(Runtime { file })
     }
 

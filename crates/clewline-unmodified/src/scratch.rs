@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-use super::error::Error;
+use super::error::ProgramError;
 
 /// A folder that is removed when dropped.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ const LOCK_FILE: &str = ".used";
 const FOLDER_ATTEMPTS_MAX: u32 = 10_000;
 
 impl Scratch {
-    pub(super) fn new() -> Result<Scratch, Error> {
+    pub(super) fn new() -> Result<Scratch, ProgramError> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         static SWEEP: Once = Once::new();
         let within = env::temp_dir();
@@ -46,14 +46,14 @@ impl Scratch {
                 Ok(()) => {
                     let used = path.join(LOCK_FILE);
                     let locked = File::create(&used).and_then(|it| it.lock().map(|()| it));
-                    let _used = locked.map_err(Error::io(used.display().to_string()))?;
+                    let _used = locked.map_err(ProgramError::io(used.display().to_string()))?;
                     return Ok(Scratch { path, _used });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
-                Err(error) => return Err(Error::io(path.display().to_string())(error)),
+                Err(error) => return Err(ProgramError::io(path.display().to_string())(error)),
             }
         }
-        Err(Error::io(within.display().to_string())(io::ErrorKind::AlreadyExists.into()))
+        Err(ProgramError::io(within.display().to_string())(io::ErrorKind::AlreadyExists.into()))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -61,16 +61,16 @@ impl Scratch {
     }
 
     /// A file in a folder in it, with that text.
-    pub(super) fn write_within(&self, folder: &str, name: &str, text: &str) -> Result<PathBuf, Error> {
+    pub(super) fn write_within(&self, folder: &str, name: &str, text: &str) -> Result<PathBuf, ProgramError> {
         let path = self.path.join(folder);
-        fs::create_dir_all(&path).map_err(Error::io(path.display().to_string()))?;
+        fs::create_dir_all(&path).map_err(ProgramError::io(path.display().to_string()))?;
         self.write(&format!("{folder}/{name}"), text)
     }
 
     /// A file in it, with that text.
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, ProgramError> {
         let path = self.path.join(name);
-        fs::write(&path, text).map_err(Error::io(path.display().to_string()))?;
+        fs::write(&path, text).map_err(ProgramError::io(path.display().to_string()))?;
         Ok(path)
     }
 }

@@ -13,7 +13,7 @@ use clewline_remote::{DRIVEN_VARIABLE, Line, Remote, RunOptions};
 
 use super::{
     children::{ChildGroup, Deadline},
-    error::{Error, GaveUp},
+    error::{GaveUp, ProgramError},
 };
 
 /// Where the output of a program goes.
@@ -42,7 +42,7 @@ impl From<OutputMode> for StartOptions {
 
 /// A program that was started. It is killed when this is dropped.
 #[derive(Debug)]
-pub struct Session {
+pub struct RunningProgram {
     remote: Arc<Remote>,
     running: Running,
 }
@@ -57,20 +57,20 @@ struct Running {
     _watched: Sender<()>,
 }
 
-impl Session {
+impl RunningProgram {
     /// Starts `command`. The line replaces standard input, which the program opens again.
     pub(super) fn start(
         mut command: Command,
         wanted: &RunOptions,
         options: StartOptions,
-    ) -> Result<Session, Error> {
+    ) -> Result<RunningProgram, ProgramError> {
         let name = command.get_program().to_string_lossy().into_owned();
-        let (line, there) = line().map_err(Error::io(name.clone()))?;
+        let (line, there) = line().map_err(ProgramError::io(name.clone()))?;
         command.env(DRIVEN_VARIABLE, "1").stdin(there);
         if options.output == OutputMode::Captured {
             command.stdout(Stdio::null()).stderr(Stdio::piped());
         }
-        let mut child = ChildGroup::spawn(&mut command).map_err(Error::io(name))?;
+        let mut child = ChildGroup::spawn(&mut command).map_err(ProgramError::io(name))?;
         // While this process also has the program's end open, it does not notice that the program
         // has ended.
         drop(command);
@@ -80,10 +80,10 @@ impl Session {
         let running = Running { child, stderr_reader: complaints, _watched };
         let connected = Remote::connect(line, wanted);
         if starting.is_some_and(Deadline::was_missed) {
-            return Err(Error::Late);
+            return Err(ProgramError::Late);
         }
         match connected {
-            Ok(remote) => Ok(Session { remote: Arc::new(remote), running }),
+            Ok(remote) => Ok(RunningProgram { remote: Arc::new(remote), running }),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(running.end_protocol_violated()),
             Err(_) => Err(running.end_early(None)),
         }
@@ -100,7 +100,7 @@ impl Session {
     /// # Errors
     ///
     /// If it had ended before, so that the last exploration is meaningless.
-    pub fn finish(mut self) -> Result<(), Error> {
+    pub fn finish(mut self) -> Result<(), ProgramError> {
         if self.remote.is_protocol_violated() {
             return Err(self.running.end_protocol_violated());
         }
@@ -120,18 +120,18 @@ fn read(mut from: ChildStderr) -> String {
 }
 
 impl Running {
-    fn wait(&mut self) -> Result<ExitStatus, Error> {
-        self.child.wait().map_err(Error::io("the program"))
+    fn wait(&mut self) -> Result<ExitStatus, ProgramError> {
+        self.child.wait().map_err(ProgramError::io("the program"))
     }
 
     /// The program sent an invalid message: its code may have overwritten the runtime.
-    fn end_protocol_violated(self) -> Error {
-        Error::Killed { how: "what it says of its executions makes no sense".to_owned() }
+    fn end_protocol_violated(self) -> ProgramError {
+        ProgramError::Killed { how: "what it says of its executions makes no sense".to_owned() }
     }
 
     /// Why nothing can be explored: the program has ended, or is about to end. It may have sent the
     /// reason.
-    fn end_early(mut self, reason: Option<String>) -> Error {
+    fn end_early(mut self, reason: Option<String>) -> ProgramError {
         let status = match self.wait() {
             Ok(status) => status,
             Err(error) => return error,
@@ -145,10 +145,10 @@ impl Running {
                 if !message.is_empty() {
                     how = format!("{how}\n{}", message.trim_end());
                 }
-                return Error::Killed { how };
+                return ProgramError::Killed { how };
             }
         };
-        Error::GaveUp { why, message: reason.unwrap_or(message) }
+        ProgramError::GaveUp { why, message: reason.unwrap_or(message) }
     }
 }
 

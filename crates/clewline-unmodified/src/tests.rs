@@ -47,15 +47,16 @@ fn folders_of_killed_processes_are_removed() {
 
 #[test]
 fn errors_suggest_a_solution() {
-    let message = Error::NoCompiler { tried: vec!["gcc".to_owned(), "clang".to_owned()] }.to_string();
+    let message = ProgramError::NoCompiler { tried: vec!["gcc".to_owned(), "clang".to_owned()] }.to_string();
     assert_eq!(
         message,
         "no compiler: found none of gcc, clang; install gcc or clang, or name one with --compiler"
     );
     let message =
-        Error::NoRuntime { searched: vec![PathBuf::from("/opt/lib/libclewline_tsan.so")] }.to_string();
+        ProgramError::NoRuntime { searched: vec![PathBuf::from("/opt/lib/libclewline_tsan.so")] }.to_string();
     assert!(message.contains("cargo build --release -p clewline-tsan"), "{message}");
-    let message = Error::Compiling { file: "stack.c".into(), message: "stack.c:1:1: error: no\n".to_owned() };
+    let message =
+        ProgramError::Compiling { file: "stack.c".into(), message: "stack.c:1:1: error: no\n".to_owned() };
     assert_eq!(message.to_string(), "stack.c does not compile\nstack.c:1:1: error: no");
 }
 

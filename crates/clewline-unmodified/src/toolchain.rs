@@ -7,7 +7,7 @@ use std::{ffi::OsString, fs, path::PathBuf, process::Command};
 
 use super::{
     children::output,
-    error::{Error, check_platform},
+    error::{ProgramError, check_platform},
     runtime::Runtime,
     scratch::Scratch,
 };
@@ -56,7 +56,7 @@ impl Toolchain {
     /// # Errors
     ///
     /// If this is the wrong platform, there is none, or it does not instrument.
-    pub fn find() -> Result<Toolchain, Error> {
+    pub fn find() -> Result<Toolchain, ProgramError> {
         check_platform()?;
         let rustc = std::env::var_os("RUSTC").filter(|it| !it.is_empty()).unwrap_or_else(|| "rustc".into());
         let scratch = Scratch::new()?;
@@ -67,18 +67,18 @@ impl Toolchain {
             let mut command = Command::new(&rustc);
             command.args(["--edition=2024", "--crate-type=lib", "--emit=obj", "--target", TARGET]);
             command.args(flags).arg(&source).arg("-o").arg(&object);
-            let output = output(&mut command).map_err(Error::io(rustc.to_string_lossy()))?;
+            let output = output(&mut command).map_err(ProgramError::io(rustc.to_string_lossy()))?;
             if !output.status.success() {
                 message = String::from_utf8_lossy(&output.stderr).into_owned();
                 continue;
             }
-            let bytes = fs::read(&object).map_err(Error::io(object.display().to_string()))?;
+            let bytes = fs::read(&object).map_err(ProgramError::io(object.display().to_string()))?;
             if calls(&bytes, instrumented) {
                 return Ok(Toolchain { rustc, instrumentation: instrumented, flags: flags.to_vec() });
             }
             message = format!("`{}` is taken, and changes nothing", flags.join(" "));
         }
-        Err(Error::Toolchain { message })
+        Err(ProgramError::Toolchain { message })
     }
 
     /// Which accesses it instruments.

@@ -7,16 +7,16 @@ use super::{
     blind_spots::{BlindSpot, recorded},
     children,
     compiler::{Compiler, CompilerKind, Language, including},
-    error::Error,
+    error::ProgramError,
     exclusion,
     headers::Headers,
     scratch::Scratch,
 };
 
 /// Runs a compiler; the inner error is its message.
-pub(super) fn output(command: &mut Command) -> Result<Result<(), String>, Error> {
+pub(super) fn output(command: &mut Command) -> Result<Result<(), String>, ProgramError> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let output = children::output(command).map_err(Error::io(name))?;
+    let output = children::output(command).map_err(ProgramError::io(name))?;
     let message = || String::from_utf8_lossy(&output.stderr).into_owned();
     Ok(if output.status.success() { Ok(()) } else { Err(message()) })
 }
@@ -54,17 +54,17 @@ impl Unit<'_> {
         headers: &Headers,
         scratch: &Scratch,
         object: &Path,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ProgramError> {
         let (file, number) = (self.file, self.number);
         let text = scratch.path().join(format!("{number}.s"));
         let failed = |message: String| {
             let message =
                 missing_returns(&message).into_iter().chain([message]).collect::<Vec<_>>().join("\n");
-            Error::Compiling { file: file.to_owned(), message }
+            ProgramError::Compiling { file: file.to_owned(), message }
         };
         let read = |file: &Path| {
-            let bytes = fs::read(file).map_err(Error::io(file.display().to_string()))?;
-            Ok::<_, Error>(String::from_utf8_lossy(&bytes).into_owned())
+            let bytes = fs::read(file).map_err(ProgramError::io(file.display().to_string()))?;
+            Ok::<_, ProgramError>(String::from_utf8_lossy(&bytes).into_owned())
         };
         let instrumenting = || self.instrumenting(compiler, headers);
         output(instrumenting().arg("-S").arg("-o").arg(&text))?.map_err(failed)?;
@@ -84,7 +84,7 @@ impl Unit<'_> {
         if !unseen.is_empty() {
             let unseen: Vec<BlindSpot> = unseen.into_iter().map(BlindSpot::Instruction).collect();
             code.push_str(&recorded(&unseen));
-            fs::write(&text, code).map_err(Error::io(text.display().to_string()))?;
+            fs::write(&text, code).map_err(ProgramError::io(text.display().to_string()))?;
         }
         let mut command = compiler.command(self.language);
         command.args(self.flags.iter().filter(|it| it.to_string_lossy().starts_with("-Wa,")));

@@ -181,8 +181,8 @@ pub mod line_up {
     pub use clewline_methods::line_up::find_bound;
     #[doc(inline)]
     pub use clewline_methods::line_up::{
-        Alphabet, BadMatrix, Bound, CallList, Cause, Checked, ColumnList, Every, Finding, LineUp, Matrix,
-        Options, Outcome, Plan, Reference, ShownResult, ThreadScheduler,
+        Alphabet, BadMatrix, Bound, CallList, Cause, Checked, ColumnList, Every, LineUp, LineUpFinding,
+        LineUpOptions, LineUpOutcome, Matrix, Plan, Reference, ShownResult, ThreadScheduler,
     };
     #[doc(inline)]
     pub use clewline_threads::control::MemoryModel;
@@ -195,7 +195,8 @@ pub mod stress {
     pub use clewline_core::{CallSampler, ValueDomain};
     #[doc(inline)]
     pub use clewline_methods::stress::{
-        Cause, Finding, Outcome, Phase, Progress, RunFailure, Saved, Shrinking, Stress, ThreadRole, Workload,
+        Cause, Phase, RunFailure, Saved, Shrinking, Stress, StressFinding, StressOutcome, StressProgress,
+        ThreadRole, Workload,
     };
     #[doc(inline)]
     pub use clewline_threads::{Clock, ClockKind, Noise, Pinning, point};
@@ -211,8 +212,8 @@ pub mod actors {
     };
     #[doc(inline)]
     pub use clewline_methods::actors::{
-        ActorScheduler, Coverage, Error, Explore, Finding, Limit, Metrics, Outcome, Step, StuckCalls,
-        ViolationKind,
+        ActorFinding, ActorScheduler, ActorStep, Coverage, Explore, ExploreError, ExploreOutcome, Limit,
+        Metrics, StuckCalls, ViolationKind,
     };
 }
 
@@ -227,7 +228,7 @@ pub mod files {
     pub use clewline_formats::formats::{self, InputFormat};
     #[doc(inline)]
     pub use clewline_methods::{
-        Alarm, Keys, LineOrder, OpenNote, OpenOperation, Progress, Watch, check_file,
+        Alarm, CheckProgress, Keys, LineOrder, OpenNote, OpenOperation, Watch, check_file,
     };
     #[cfg(feature = "serde")]
     #[doc(inline)]

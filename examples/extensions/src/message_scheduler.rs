@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 
 use clewline_actors::{
     Execution, Flow, Statistics,
-    schedulers::{Entry, MessageScheduler, Soundness},
+    schedulers::{MessageScheduler, MessageSchedulerEntry, Soundness},
 };
 
 /// The entry in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: MessageSchedulerEntry = MessageSchedulerEntry {
     name: "newest-first",
     about: "the message that was sent last, every time: one schedule",
     is_exhaustive: false,

@@ -1,10 +1,10 @@
 //! A latch: once it is set, it stays set.
 
 use clewline_core::{Deterministic, ObjectKind, Role, Value};
-use clewline_specs::{Entry, codec, operations};
+use clewline_specs::{SpecificationEntry, codec, operations};
 
 /// The entry in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SpecificationEntry = SpecificationEntry {
     name: "latch",
     about: "a latch: set, is-set; initially not set",
     operations: &Call::OPERATIONS,

@@ -1,7 +1,7 @@
 //! Latches in shared memory: one flag, or two that are set one after the other.
 
 use clewline_core::Value;
-use clewline_lab::{Entry, Recipe, Variant};
+use clewline_lab::{Recipe, SubjectEntry, Variant};
 use clewline_matrix::SubjectFactory;
 use clewline_threads::{
     Subject,
@@ -11,7 +11,7 @@ use clewline_threads::{
 use crate::specification::{Call, Latch};
 
 /// The entry in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "flag",
     about: "a latch in an atomic flag",
     source: "an example",

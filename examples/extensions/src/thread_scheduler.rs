@@ -3,7 +3,7 @@
 
 use clewline_explore::{
     Begin, Bound, Choice, Point, Scheduler,
-    schedulers::{Entry, Settings},
+    schedulers::{SchedulerEntry, SchedulerSettings},
 };
 
 /// The number of executions: the flag `--rounds`, the environment variable `CLEWLINE_ROUNDS`.
@@ -16,12 +16,12 @@ const ROUNDS: Bound = Bound {
 };
 
 /// The entry in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "last-first",
     about: "the last thread that can go on, every time: one execution a round",
     is_exhaustive: false,
     bounds: &[ROUNDS],
-    make: |settings: &Settings| {
+    make: |settings: &SchedulerSettings| {
         let rounds = settings.bounds.get(&ROUNDS).unwrap_or(ROUNDS.default);
         Box::new(LastFirst { rounds, begun: 0, is_first: true })
     },

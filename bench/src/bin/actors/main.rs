@@ -10,8 +10,8 @@ mod peer;
 use std::sync::{Arc, Mutex};
 
 use clewline_actors::{
-    ActorSystem, Clients, Explored, Harness, HistoryEvent, HistoryVerdict, Ignored, IncrementalJudge,
-    ModelTables, ReturnOf, Rules, Search, Stepwise, Summary, Verdicts, explore_states,
+    ActorSystem, Clients, Explored, Harness, HistoryEvent, HistorySummary, HistoryVerdict, Ignored,
+    IncrementalJudge, ModelTables, ReturnOf, Rules, Search, Stepwise, Verdicts, explore_states,
 };
 use clewline_bench::{ask_child, peak_bytes};
 use clewline_check::{FrontierId, Frontiers};
@@ -116,7 +116,7 @@ where
         Frontiers::<H::Specification>::START.0
     }
 
-    fn extend(&mut self, knowledge: u32, before: Summary, event: HistoryEvent) -> u32 {
+    fn extend(&mut self, knowledge: u32, before: HistorySummary, event: HistoryEvent) -> u32 {
         let HistoryEvent::Return(operation, ret) = event else { return knowledge };
         let tables = self.tables.lock().expect("no thread panicked");
         let ret = tables.returned(ret);

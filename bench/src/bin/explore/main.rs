@@ -27,7 +27,7 @@ use std::{
 };
 
 use clewline_bench::{digits, ms, resident_bytes};
-use clewline_explore::schedulers::Settings;
+use clewline_explore::schedulers::SchedulerSettings;
 use cpu_time::ProcessTime;
 
 /// A call on any of the structures.
@@ -357,7 +357,7 @@ fn memory() {
     const MILLION: u64 = 1_000_000;
     println!("| executions of {} | resident, KiB |", MATRICES[0].name);
     println!("|---|---|");
-    let settings = Settings { executions: 10 * MILLION, ..Settings::default() };
+    let settings = SchedulerSettings { executions: 10 * MILLION, ..SchedulerSettings::default() };
     ours::random(&MATRICES[0], &settings, |executions| {
         if executions == 1_000 || executions % MILLION == 0 {
             println!("| {executions} | {} |", resident_bytes() >> 10);

@@ -4,10 +4,10 @@ use std::{hint::black_box, ops::ControlFlow, time::Duration};
 
 use clewline_explore::{
     Bounds, Coverage, Scheduler, explore,
-    schedulers::{Settings, bounded::PREEMPTIONS, find, pct},
+    schedulers::{SchedulerSettings, bounded::PREEMPTIONS, find, pct},
 };
 use clewline_threads::{
-    control::{Calls, Limits, Program},
+    control::{Calls, Limits, ThreadProgram},
     sync::{Mutex, atomic::AtomicUsize},
 };
 
@@ -44,12 +44,12 @@ fn scheduler(way: Way) -> Box<dyn Scheduler> {
         Way::Pct => ("pct", None),
     };
     let bounds = Bounds::default().with(&PREEMPTIONS, preemptions).with(&pct::DEPTH, DEPTH);
-    let settings = Settings { executions: u64::MAX, bounds, ..Settings::default() };
+    let settings = SchedulerSettings { executions: u64::MAX, bounds, ..SchedulerSettings::default() };
     (find(name).expect("in the table").make)(&settings)
 }
 
 /// Runs random executions, and passes their number to `visit`.
-pub fn random(matrix: &Matrix, settings: &Settings, mut visit: impl FnMut(u64)) {
+pub fn random(matrix: &Matrix, settings: &SchedulerSettings, mut visit: impl FnMut(u64)) {
     let mut scheduler = (find("random").expect("in the table").make)(settings);
     go(matrix, &mut *scheduler, &mut |executions, _| {
         visit(executions);
@@ -75,7 +75,7 @@ fn go_on<S: Subject>(matrix: &Matrix, scheduler: &mut dyn Scheduler, visit: Visi
     let columns = matrix.columns.iter().map(|it| it.to_vec()).collect();
     let calls = Calls { initial: Vec::new(), columns, last: Vec::new() };
     let call = |subject: &S, call: &Call| black_box(subject.call(*call));
-    let mut program = Program::new(calls, S::make, call, Limits::default());
+    let mut program = ThreadProgram::new(calls, S::make, call, Limits::default());
     explore(&mut program, scheduler, u64::MAX, |program, _, executions| {
         if visit(executions, program.steps()) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })

@@ -219,8 +219,10 @@ fn a_search_that_stops_early_has_the_same_results_for_any_number_of_threads() {
         explore_states(&system.engine(), &[], &mut verdicts, search, &|_| ())
     };
     let mut ended = Vec::new();
-    let limits =
-        (1..=240).step_by(pick(12, 1)).map(|it| (it, Until::Exhausted)).chain([(u64::MAX, Until::Violated)]);
+    let limits = (1..=240)
+        .step_by(pick(12, 1))
+        .map(|it| (it, StopWhen::Exhausted))
+        .chain([(u64::MAX, StopWhen::Violated)]);
     for (states_max, until) in limits {
         let search = Search { states_max, until, count: Count::Schedules, ..Search::default() };
         let alone = look(&search);
@@ -238,7 +240,7 @@ fn progress_reports_the_depth_of_the_search() {
     let reported = Mutex::new(Vec::new());
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
-    let note = |it: Progress| reported.lock().unwrap().push((it.unique, it.depth));
+    let note = |it: GraphProgress| reported.lock().unwrap().push((it.unique, it.depth));
     explore_states(&system.engine(), &[], &mut verdicts, &Search::default(), &note);
     assert_eq!(reported.into_inner().unwrap().last(), Some(&(232, 7)));
 }
@@ -259,7 +261,7 @@ fn a_limit_that_was_reached_is_reported() {
         assert_eq!(memory.ended, StopReason::Memory);
         let time = limited(&Search { jobs, deadline: Some(Instant::now()), ..Search::default() });
         assert_eq!(time.ended, StopReason::Time);
-        let first = limited(&Search { jobs, until: Until::Violated, ..Search::default() });
+        let first = limited(&Search { jobs, until: StopWhen::Violated, ..Search::default() });
         assert_eq!(first.ended, StopReason::Violated);
         assert_eq!(first.violated, 1);
     }

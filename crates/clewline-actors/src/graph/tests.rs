@@ -3,8 +3,8 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::{
-    ActorId, ActorSystem, ClientCall, Clients, Execution, Harness, HistoryEvent, IncrementalJudge, ReturnId,
-    Rules, Scenario, Snapshots, Stepwise, Summary,
+    ActorId, ActorSystem, ClientCall, Clients, Execution, Harness, HistoryEvent, HistorySummary,
+    IncrementalJudge, ReturnId, Rules, Scenario, Snapshots, Stepwise,
     random_systems::random,
     reference::{CanonicalHistory as Canonical, Enumeration as Enumerated, ReferenceExplorer},
     samples::{Call, HastyRegister, Register, hasty, is_linearizable, judge},
@@ -138,7 +138,7 @@ impl IncrementalJudge for EventReplayJudge {
         self.known.len() as u32 - 1
     }
 
-    fn extend(&mut self, knowledge: u32, before: Summary, event: HistoryEvent) -> u32 {
+    fn extend(&mut self, knowledge: u32, before: HistorySummary, event: HistoryEvent) -> u32 {
         let mut events = self.known[knowledge as usize].clone();
         let calls = events.iter().filter(|it| matches!(it, HistoryEvent::Call(_))).count();
         assert_eq!(calls, before.called.count_ones() as usize, "the history before is passed");

@@ -23,7 +23,7 @@ fn a_violation_with_many_calls_is_minimized_to_few() {
     let faults = Faults { lose: 1, duplicate: 1, ..Faults::default() };
     let case = ReducedScenario { calls: (0..CALLS.len()).collect(), faults };
     let (system, mut verdicts) = hasty(&CALLS, &case);
-    let settings = Settings { violations: 1, ..Settings::default() };
+    let settings = MessageSchedulerSettings { violations: 1, ..MessageSchedulerSettings::default() };
     let (_, statistics) = explore(&random::ENTRY, system.engine(), &settings, &mut verdicts, &budget);
     let schedule = statistics.first_violation.unwrap().schedule;
     let mut make = |case: &ReducedScenario| {
@@ -49,7 +49,8 @@ fn every_schedule_of_a_violation_can_be_shortened() {
     let case = ReducedScenario { calls: vec![1, 2, 4], faults: Faults::default() };
     for seed in 0..50 {
         let (system, mut verdicts) = hasty(&CALLS, &case);
-        let settings = Settings { seed, violations: 1, ..Settings::default() };
+        let settings =
+            MessageSchedulerSettings { seed, violations: 1, ..MessageSchedulerSettings::default() };
         let (_, statistics) = explore(&random::ENTRY, system.engine(), &settings, &mut verdicts, &budget);
         let schedule = statistics.first_violation.unwrap().schedule;
         let mut execution = Execution::new(system.engine(), Snapshots::Sound);

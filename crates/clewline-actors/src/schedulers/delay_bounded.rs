@@ -13,7 +13,7 @@
 use clewline_explore::Bound;
 
 use super::{
-    entry::{Entry, Soundness},
+    entry::{MessageSchedulerEntry, Soundness},
     tree::{BranchOrder, Branches, TreeSearch},
 };
 use crate::{
@@ -31,7 +31,7 @@ pub const DELAYS: Bound = Bound {
 };
 
 /// The entry of this scheduler in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: MessageSchedulerEntry = MessageSchedulerEntry {
     name: "delay-bounded",
     about: "every schedule with at most --delays deviations from the base order",
     is_exhaustive: false,

@@ -7,13 +7,13 @@
 //! software", 2005; source sets as in [`source_sets`](super::source_sets).
 
 use super::{
-    entry::{Entry, Soundness},
-    source_sets::{Race, Reduction, ReductionScheduler},
+    entry::{MessageSchedulerEntry, Soundness},
+    source_sets::{Reduction, ReductionScheduler, ReversibleRace},
 };
 use crate::{dependence::HistoryAware, execution::StepIdentity};
 
 /// The entry of this scheduler in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: MessageSchedulerEntry = MessageSchedulerEntry {
     name: "dpor",
     about: "dynamic partial-order reduction (source sets, sleep sets)",
     is_exhaustive: true,
@@ -26,6 +26,6 @@ pub const ENTRY: Entry = Entry {
 /// The reduction.
 pub const REDUCTION: Reduction<'static> = Reduction { dependence: &HistoryAware, choose: later };
 
-fn later(race: &Race<'_>) -> StepIdentity {
+fn later(race: &ReversibleRace<'_>) -> StepIdentity {
     if race.candidates.contains(&race.later) { race.later } else { race.candidates[0] }
 }

@@ -4,7 +4,7 @@ use clewline_explore::Bound;
 
 use crate::{
     execution::Execution,
-    settings::Settings,
+    settings::MessageSchedulerSettings,
     statistics::{Flow, Statistics},
 };
 
@@ -18,7 +18,7 @@ pub trait MessageScheduler {
 
 /// A scheduler the command line can name.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct MessageSchedulerEntry {
     /// The name used on the command line.
     pub name: &'static str,
     /// One line for the help.
@@ -32,7 +32,7 @@ pub struct Entry {
     /// Its own bounds.
     pub bounds: &'static [Bound],
     /// Makes one.
-    pub make: fn(&Settings) -> Box<dyn MessageScheduler>,
+    pub make: fn(&MessageSchedulerSettings) -> Box<dyn MessageScheduler>,
 }
 
 /// Whether a scheduler omits only what its bounds exclude, or what it did not sample.

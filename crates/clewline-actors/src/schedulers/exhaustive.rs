@@ -3,13 +3,13 @@
 //! Two equal messages count as two, so there are as many schedules as paths through the system.
 
 use super::{
-    entry::{Entry, Soundness},
+    entry::{MessageSchedulerEntry, Soundness},
     tree::{BranchOrder, Branches, TreeSearch},
 };
 use crate::execution::Execution;
 
 /// The entry of this scheduler in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: MessageSchedulerEntry = MessageSchedulerEntry {
     name: "exhaustive",
     about: "every schedule",
     is_exhaustive: true,

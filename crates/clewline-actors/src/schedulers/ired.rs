@@ -11,13 +11,13 @@
 //! for actor-based systems", 2021, section 3.
 
 use super::{
-    entry::{Entry, Soundness},
-    source_sets::{Race, Reduction, ReductionScheduler},
+    entry::{MessageSchedulerEntry, Soundness},
+    source_sets::{Reduction, ReductionScheduler, ReversibleRace},
 };
 use crate::{dependence::HistoryAware, execution::StepIdentity};
 
 /// The entry of this scheduler in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: MessageSchedulerEntry = MessageSchedulerEntry {
     name: "ired",
     about: "dpor that backtracks to the message that caused the later step of a race",
     is_exhaustive: true,
@@ -31,6 +31,6 @@ pub const ENTRY: Entry = Entry {
 pub const REDUCTION: Reduction<'static> = Reduction { dependence: &HistoryAware, choose: root };
 
 /// The root of the chain that led to the later step, if that is enough.
-pub(super) fn root(race: &Race<'_>) -> StepIdentity {
+pub(super) fn root(race: &ReversibleRace<'_>) -> StepIdentity {
     if race.candidates.contains(&race.root) { race.root } else { race.candidates[0] }
 }

@@ -11,14 +11,14 @@
 //! for actor-based systems", 2021, section 3.
 
 use super::{
-    entry::{Entry, Soundness},
+    entry::{MessageSchedulerEntry, Soundness},
     ired,
     source_sets::{Reduction, ReductionScheduler},
 };
 use crate::dependence::Keyed;
 
 /// The entry of this scheduler in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: MessageSchedulerEntry = MessageSchedulerEntry {
     name: "liviola",
     about: "ired in which messages about different keys are independent",
     is_exhaustive: true,

@@ -15,8 +15,8 @@ use std::{
 use clewline_core::{Budget, NotFound, Table};
 use clewline_explore::{Bound, Coverage, distinct};
 
-pub use crate::settings::Settings;
-pub use entry::{Entry, MessageScheduler, Soundness};
+pub use crate::settings::MessageSchedulerSettings;
+pub use entry::{MessageScheduler, MessageSchedulerEntry, Soundness};
 
 use crate::{
     engine::Engine,
@@ -33,9 +33,9 @@ pub fn bounds() -> Vec<&'static Bound> {
 
 /// Explores a system with a scheduler. The results are in the statistics.
 pub fn explore<'a>(
-    entry: &Entry,
+    entry: &MessageSchedulerEntry,
     engine: Engine,
-    settings: &Settings,
+    settings: &MessageSchedulerSettings,
     verdicts: &'a mut Verdicts,
     budget: &Budget,
 ) -> (Coverage, Statistics<'a>) {
@@ -44,9 +44,9 @@ pub fn explore<'a>(
 
 /// As [`explore`]; `deepest` is updated with the number of steps of the longest execution.
 pub fn explore_watched<'a>(
-    entry: &Entry,
+    entry: &MessageSchedulerEntry,
     engine: Engine,
-    settings: &Settings,
+    settings: &MessageSchedulerSettings,
     verdicts: &'a mut Verdicts,
     budget: &Budget,
     deepest: &Arc<AtomicU64>,
@@ -65,12 +65,12 @@ pub fn explore_watched<'a>(
 
 /// Finds a scheduler by its name on the command line.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Entry> {
+pub fn find(name: &str) -> Option<&'static MessageSchedulerEntry> {
     SCHEDULERS.find(name)
 }
 
 /// Every scheduler of messages, in alphabetical order.
-pub static SCHEDULERS: Table<Entry> = Table::new(
+pub static SCHEDULERS: Table<MessageSchedulerEntry> = Table::new(
     &[
         delay_bounded::ENTRY,
         dpor::ENTRY,
@@ -91,7 +91,7 @@ pub enum ActorScheduler {
     /// State exploration: every global state is visited once, however many schedules lead to it.
     States,
     /// One of [`SCHEDULERS`], or another that implements [`MessageScheduler`].
-    Executions(&'static Entry),
+    Executions(&'static MessageSchedulerEntry),
 }
 
 impl ActorScheduler {
@@ -143,7 +143,7 @@ impl ActorScheduler {
 
     /// The entry of a scheduler whose rules are known to leave out histories.
     #[must_use]
-    pub fn unsound(&self) -> Option<&'static Entry> {
+    pub fn unsound(&self) -> Option<&'static MessageSchedulerEntry> {
         match self {
             ActorScheduler::States => None,
             ActorScheduler::Executions(entry) => (entry.soundness == Soundness::Never).then_some(entry),

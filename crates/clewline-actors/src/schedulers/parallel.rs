@@ -31,7 +31,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     execution::{Execution, Snapshots},
     interned::BadHandler,
-    settings::Settings,
+    settings::MessageSchedulerSettings,
     statistics::{Flow, Statistics},
 };
 
@@ -130,7 +130,7 @@ struct State<E: BranchTask> {
 /// Calls `leader` with as many threads as `settings` say, the leader included.
 pub(super) fn run_with_workers<'v, E: BranchTask>(
     execution: &mut Execution,
-    settings: &Settings,
+    settings: &MessageSchedulerSettings,
     statistics: &mut Statistics<'v>,
     leader: impl FnOnce(&mut Execution, &mut Statistics<'v>, &Workers<'_, E>) -> Flow,
 ) -> Flow {
@@ -192,11 +192,11 @@ pub(super) fn run_in_order<E: BranchTask<Output = ()> + Clone>(
 
 struct Worker<'s> {
     execution: Execution,
-    settings: &'s Settings,
+    settings: &'s MessageSchedulerSettings,
 }
 
 impl<'s> Worker<'s> {
-    fn new(execution: &Execution, settings: &'s Settings) -> Self {
+    fn new(execution: &Execution, settings: &'s MessageSchedulerSettings) -> Self {
         Worker { execution: Execution::new(execution.engine().fork(), Snapshots::Sound), settings }
     }
 

@@ -22,17 +22,17 @@ use clewline_explore::{choosers, schedulers::pct::DEPTH};
 use rustc_hash::FxHashMap;
 
 use super::{
-    entry::{Entry, Soundness},
+    entry::{MessageSchedulerEntry, Soundness},
     sampling::SamplingScheduler,
 };
 use crate::{
     execution::{EnabledStep, Execution, StepIdentity},
-    settings::Settings,
+    settings::MessageSchedulerSettings,
     statistics::{Flow, Statistics},
 };
 
 /// The entry of this scheduler in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: MessageSchedulerEntry = MessageSchedulerEntry {
     name: "pct",
     about: "PCT: random priorities of message chains, d - 1 change points",
     is_exhaustive: false,
@@ -45,7 +45,7 @@ pub const ENTRY: Entry = Entry {
 fn sample(
     execution: &mut Execution,
     random: &mut Random,
-    settings: &Settings,
+    settings: &MessageSchedulerSettings,
     longest: usize,
     statistics: &mut Statistics<'_>,
 ) -> Flow {
@@ -69,7 +69,7 @@ fn sample(
 #[derive(Default)]
 struct Chains {
     // Priorities of chains.
-    chooser: choosers::Pct<Vec<u64>>,
+    chooser: choosers::PctChooser<Vec<u64>>,
     chain: FxHashMap<StepIdentity, usize>,
     // The chain that each event was on.
     events: Vec<usize>,

@@ -15,19 +15,19 @@ use clewline_explore::choosers;
 use rustc_hash::FxHashMap;
 
 use super::{
-    entry::{Entry, Soundness},
+    entry::{MessageSchedulerEntry, Soundness},
     sampling::SamplingScheduler,
 };
 use crate::{
-    dependence::{Dependence, Footprint, HistoryAware},
+    dependence::{Dependence, HistoryAware, StepFootprint},
     execution::{EnabledStep, ExecutedStep, Execution, StepIdentity},
     histories::HistoryEvent,
-    settings::Settings,
+    settings::MessageSchedulerSettings,
     statistics::{Flow, Statistics},
 };
 
 /// The entry of this scheduler in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: MessageSchedulerEntry = MessageSchedulerEntry {
     name: "pos",
     about: "partial-order sampling: random message priorities, reassigned to racing messages",
     is_exhaustive: false,
@@ -40,15 +40,15 @@ pub const ENTRY: Entry = Entry {
 fn sample(
     execution: &mut Execution,
     random: &mut Random,
-    _: &Settings,
+    _: &MessageSchedulerSettings,
     _longest: usize,
     statistics: &mut Statistics<'_>,
 ) -> Flow {
-    let mut chooser: choosers::Pos<FxHashMap<StepIdentity, u64>> = choosers::Pos::default();
+    let mut chooser: choosers::PosChooser<FxHashMap<StepIdentity, u64>> = choosers::PosChooser::default();
     while !statistics.is_end(execution)? {
         let chosen = chooser.pick(random, execution.enabled().iter().map(EnabledStep::identity));
         execution.take(chosen);
-        let made = Footprint::of_last(execution);
+        let made = StepFootprint::of_last(execution);
         let rules = execution.engine().rules();
         for it in execution.enabled() {
             if HistoryAware.is_dependent(&made, &known_footprint(it, execution), &rules) {
@@ -60,8 +60,8 @@ fn sample(
 }
 
 /// The footprint of a step, as far as it is known before its execution.
-fn known_footprint(step: &EnabledStep, execution: &Execution) -> Footprint {
+fn known_footprint(step: &EnabledStep, execution: &Execution) -> StepFootprint {
     let history = step.calls.map(HistoryEvent::Call).into_iter().collect();
     let step = ExecutedStep { step: *step, history, sends: Vec::new(), notified: Vec::new() };
-    Footprint::of(&step, execution.engine())
+    StepFootprint::of(&step, execution.engine())
 }

@@ -5,17 +5,17 @@ use std::ops::ControlFlow;
 use clewline_core::Random;
 
 use super::{
-    entry::{Entry, Soundness},
+    entry::{MessageSchedulerEntry, Soundness},
     sampling::SamplingScheduler,
 };
 use crate::{
     execution::Execution,
-    settings::Settings,
+    settings::MessageSchedulerSettings,
     statistics::{Flow, Statistics},
 };
 
 /// The entry of this scheduler in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: MessageSchedulerEntry = MessageSchedulerEntry {
     name: "random",
     about: "random walk: a uniformly random enabled step",
     is_exhaustive: false,
@@ -28,7 +28,7 @@ pub const ENTRY: Entry = Entry {
 fn sample(
     execution: &mut Execution,
     random: &mut Random,
-    _: &Settings,
+    _: &MessageSchedulerSettings,
     _longest: usize,
     statistics: &mut Statistics<'_>,
 ) -> Flow {

@@ -13,14 +13,14 @@ use super::{
 };
 use crate::{
     execution::Execution,
-    settings::Settings,
+    settings::MessageSchedulerSettings,
     statistics::{Flow, Statistics},
 };
 
 /// Executes one schedule from the beginning to its end. `longest` is an estimate of the number of
 /// steps, if one is known.
 pub(super) type SampleSchedule =
-    fn(&mut Execution, &mut Random, &Settings, usize, &mut Statistics<'_>) -> Flow;
+    fn(&mut Execution, &mut Random, &MessageSchedulerSettings, usize, &mut Statistics<'_>) -> Flow;
 
 // The number of schedules after which the estimate of the length is first updated.
 const BLOCK_SCHEDULES: u64 = 32;
@@ -31,7 +31,7 @@ const TASK_BLOCKS_MAX: u64 = 8;
 /// Draws as many schedules as its settings allow.
 pub(super) struct SamplingScheduler {
     pub(super) sample: SampleSchedule,
-    pub(super) settings: Settings,
+    pub(super) settings: MessageSchedulerSettings,
 }
 
 impl MessageScheduler for SamplingScheduler {
@@ -54,7 +54,7 @@ struct BlockSource<'s> {
     next: u64,
     longest: usize,
     draw: SampleSchedule,
-    settings: &'s Settings,
+    settings: &'s MessageSchedulerSettings,
 }
 
 impl<'s> TaskSource<Blocks<'s>> for BlockSource<'s> {
@@ -85,7 +85,7 @@ struct Blocks<'s> {
     end: u64,
     longest: usize,
     draw: SampleSchedule,
-    settings: &'s Settings,
+    settings: &'s MessageSchedulerSettings,
 }
 
 impl BranchTask for Blocks<'_> {

@@ -38,10 +38,10 @@ use super::{
     parallel::{self, BranchTask, SUBMIT_EXECUTIONS_MIN, SubmittedTasks, Workers},
 };
 use crate::{
-    dependence::{Dependence, Footprint},
+    dependence::{Dependence, StepFootprint},
     execution::{EnabledStep, Execution, StepIdentity},
-    schedule::Schedule,
-    settings::Settings,
+    schedule::MessageSchedule,
+    settings::MessageSchedulerSettings,
     statistics::{Flow, Statistics},
     world::Ignored,
 };
@@ -55,12 +55,12 @@ pub struct Reduction<'a> {
     /// Which steps do not commute.
     pub dependence: &'a dyn Dependence,
     /// Picks one of the candidates of a race.
-    pub choose: fn(&Race<'_>) -> StepIdentity,
+    pub choose: fn(&ReversibleRace<'_>) -> StepIdentity,
 }
 
 /// Two steps whose order can be reversed.
 #[derive(Clone, Copy, Debug)]
-pub struct Race<'a> {
+pub struct ReversibleRace<'a> {
     /// The initials of the reversal, in execution order. Not empty, and enabled before the earlier
     /// step.
     pub candidates: &'a [StepIdentity],
@@ -79,7 +79,7 @@ pub struct Race<'a> {
 pub fn explore(
     execution: &mut Execution,
     reduction: Reduction<'_>,
-    settings: &Settings,
+    settings: &MessageSchedulerSettings,
     statistics: &mut Statistics<'_>,
 ) -> Flow {
     parallel::run_with_workers(execution, settings, statistics, |execution, statistics, workers| {
@@ -92,7 +92,7 @@ pub fn explore(
 /// The scheduler that a reduction makes.
 pub(super) struct ReductionScheduler {
     pub(super) reduction: Reduction<'static>,
-    pub(super) settings: Settings,
+    pub(super) settings: MessageSchedulerSettings,
 }
 
 impl MessageScheduler for ReductionScheduler {
@@ -129,7 +129,7 @@ struct Node {
     backtrack: Vec<StepIdentity>,
     tried: usize,
     // The outcomes of the next step, as far as they were tried.
-    outcomes: Vec<Footprint>,
+    outcomes: Vec<StepFootprint>,
     // One entry for each outcome.
     sleep_set: Vec<SleepingStep>,
     // The number of executions before the first of those outcomes.
@@ -140,13 +140,13 @@ struct Node {
 #[derive(Clone, Copy, Debug)]
 struct SleepingStep {
     step: StepIdentity,
-    footprint: Footprint,
+    footprint: StepFootprint,
 }
 
 struct Event {
     step: StepIdentity,
     sent_by: Option<u32>,
-    footprint: Footprint,
+    footprint: StepFootprint,
     // The events that happened before.
     happens_before: EventSet,
 }
@@ -333,9 +333,9 @@ impl<'a> SourceSetSearch<'a> {
     fn on_step(&mut self, execution: &Execution) -> Vec<SleepingStep> {
         let index = self.events.len();
         let executed = &execution.events()[index].step;
-        let footprint = Footprint::of_last(execution);
+        let footprint = StepFootprint::of_last(execution);
         let rules = execution.engine().rules();
-        let depends = |it: &Footprint| self.reduction.dependence.is_dependent(it, &footprint, &rules);
+        let depends = |it: &StepFootprint| self.reduction.dependence.is_dependent(it, &footprint, &rules);
         let dependent: Vec<usize> = (0..index).filter(|&it| depends(&self.events[it].footprint)).collect();
         let node = self.nodes.last().expect("a step is made at a node");
         let sleep_set = node.sleep_set.iter().filter(|sleeping| {
@@ -392,7 +392,7 @@ impl<'a> SourceSetSearch<'a> {
             return;
         }
         let root = chain_root(&self.events, earlier, last);
-        let race = Race { candidates: &candidates, later: self.events[last].step, root };
+        let race = ReversibleRace { candidates: &candidates, later: self.events[last].step, root };
         let chosen = (self.reduction.choose)(&race);
         self.request_backtrack(BacktrackRequest::OneOf { node: earlier, chosen, candidates });
     }
@@ -411,7 +411,7 @@ impl<'a> SourceSetSearch<'a> {
 struct Branch<'a> {
     reduction: Reduction<'a>,
     // The schedule that leads to its node.
-    prefix: Schedule,
+    prefix: MessageSchedule,
     // The sleep set there, and the steps tried there before it.
     sleep_set: Vec<SleepingStep>,
     before: Vec<StepIdentity>,
@@ -470,7 +470,7 @@ fn all_outcomes(execution: &mut Execution, step: StepIdentity) -> Vec<SleepingSt
     let outcomes: Vec<usize> = enabled.filter(|(_, it)| it.origin() == step).map(|(at, _)| at).collect();
     let footprint = |at: usize| {
         execution.take(at);
-        let footprint = Footprint::of_last(execution);
+        let footprint = StepFootprint::of_last(execution);
         execution.back();
         SleepingStep { step, footprint }
     };

@@ -17,7 +17,7 @@ fn delays(n: u32) -> Bounds {
 /// Schedules, incomplete, unique, canonical, violated.
 type Counts = (u64, u64, usize, usize, usize);
 
-fn run(name: &str, settings: &Settings) -> (Coverage, Counts, Option<(u64, String)>) {
+fn run(name: &str, settings: &MessageSchedulerSettings) -> (Coverage, Counts, Option<(u64, String)>) {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
@@ -58,14 +58,16 @@ fn every_built_in_scheduler_is_a_constant_and_read_from_its_name() {
 
 #[test]
 fn every_schedule_of_the_hasty_register_is_counted() {
-    let (coverage, counts, first) = run("exhaustive", &Settings::default());
+    let (coverage, counts, first) = run("exhaustive", &MessageSchedulerSettings::default());
     assert_eq!((coverage, counts), (Coverage::Exhausted, (252, 0, 32, 32, 12)));
     assert!(first.is_some());
 }
 
 #[test]
 fn only_a_limit_that_was_reached_limits_coverage() {
-    let limited = |schedules| run("exhaustive", &Settings { schedules, ..Settings::default() });
+    let limited = |schedules| {
+        run("exhaustive", &MessageSchedulerSettings { schedules, ..MessageSchedulerSettings::default() })
+    };
     assert_eq!(limited(252).0, Coverage::Exhausted);
     let (coverage, counts, _) = limited(251);
     assert_eq!((coverage, counts.0), (Coverage::Limited(Limit::Executions(251)), 251));
@@ -73,7 +75,8 @@ fn only_a_limit_that_was_reached_limits_coverage() {
 
 #[test]
 fn long_executions_are_cut_and_their_prefixes_judged() {
-    let (coverage, counts, _) = run("exhaustive", &Settings { steps: 6, ..Settings::default() });
+    let (coverage, counts, _) =
+        run("exhaustive", &MessageSchedulerSettings { steps: 6, ..MessageSchedulerSettings::default() });
     assert!(matches!(coverage, Coverage::Limited(Limit::Cut(n)) if 0 < n), "{coverage}");
     assert_eq!(counts.0, 0);
     assert!(0 < counts.4, "violations show before the end");
@@ -82,15 +85,17 @@ fn long_executions_are_cut_and_their_prefixes_judged() {
 #[test]
 fn drawn_executions_that_were_cut_limit_coverage() {
     for entry in SCHEDULERS.iter().filter(|it| it.is_random) {
-        let (coverage, counts, _) =
-            run(entry.name, &Settings { steps: 6, schedules: 50, ..Settings::default() });
+        let (coverage, counts, _) = run(
+            entry.name,
+            &MessageSchedulerSettings { steps: 6, schedules: 50, ..MessageSchedulerSettings::default() },
+        );
         assert_eq!((coverage, counts.0), (Coverage::Limited(Limit::Cut(50)), 0), "{}", entry.name);
     }
 }
 
 #[test]
 fn exploration_stops_at_the_first_violation_if_asked() {
-    let settings = Settings { violations: 1, ..Settings::default() };
+    let settings = MessageSchedulerSettings { violations: 1, ..MessageSchedulerSettings::default() };
     let (coverage, counts, first) = run("exhaustive", &settings);
     assert_eq!((coverage, counts.4), (Coverage::Limited(Limit::Violations(1)), 1));
     assert_eq!(first.unwrap().0, counts.0);
@@ -104,7 +109,7 @@ fn an_exploration_can_be_cancelled() {
     budget.stop(clewline_core::Reason::Cancelled);
     let entry = find("exhaustive").unwrap();
     let (coverage, statistics) =
-        explore(entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
+        explore(entry, system.engine(), &MessageSchedulerSettings::default(), &mut verdicts, &budget);
     assert_eq!(
         (coverage, statistics.schedules),
         (Coverage::Limited(Limit::Budget(clewline_core::Reason::Cancelled)), 0)
@@ -115,28 +120,41 @@ fn an_exploration_can_be_cancelled() {
 fn delays_bound_the_schedules_explored() {
     let counts = [(1, 0), (7, 0), (21, 0), (47, 2), (93, 8)];
     for (n, (schedules, violated)) in (0..).zip(counts) {
-        let (coverage, counts, _) =
-            run("delay-bounded", &Settings { bounds: delays(n), ..Settings::default() });
+        let (coverage, counts, _) = run(
+            "delay-bounded",
+            &MessageSchedulerSettings { bounds: delays(n), ..MessageSchedulerSettings::default() },
+        );
         assert_eq!(
             (coverage, counts.0, counts.4),
             (Coverage::Limited(Limit::Bound), schedules, violated),
             "{n}"
         );
     }
-    let (coverage, counts, _) =
-        run("delay-bounded", &Settings { bounds: delays(100), ..Settings::default() });
+    let (coverage, counts, _) = run(
+        "delay-bounded",
+        &MessageSchedulerSettings { bounds: delays(100), ..MessageSchedulerSettings::default() },
+    );
     assert_eq!((coverage, counts), (Coverage::Exhausted, (252, 0, 32, 32, 12)));
-    let cut = run("delay-bounded", &Settings { bounds: delays(3), schedules: 46, ..Settings::default() });
+    let cut = run(
+        "delay-bounded",
+        &MessageSchedulerSettings { bounds: delays(3), schedules: 46, ..MessageSchedulerSettings::default() },
+    );
     assert_eq!((cut.0, cut.1.0), (Coverage::Limited(Limit::Executions(46)), 46));
 }
 
 #[test]
 fn random_schedules_depend_on_the_seed_alone() {
-    let some = |seed| run("random", &Settings { seed, schedules: 100, ..Settings::default() });
+    let some = |seed| {
+        run(
+            "random",
+            &MessageSchedulerSettings { seed, schedules: 100, ..MessageSchedulerSettings::default() },
+        )
+    };
     assert_eq!(some(1), some(1));
     assert_ne!(some(1), some(2));
     assert_eq!(some(1).0, Coverage::Limited(Limit::Sampled));
-    let many = run("random", &Settings { schedules: 5_000, ..Settings::default() });
+    let many =
+        run("random", &MessageSchedulerSettings { schedules: 5_000, ..MessageSchedulerSettings::default() });
     assert_eq!((many.1.3, many.1.4), (32, 12));
 }
 
@@ -146,7 +164,12 @@ fn the_first_violation_can_be_replayed() {
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
     for entry in &SCHEDULERS {
-        let settings = Settings { schedules: 1_000, violations: 1, bounds: delays(4), ..Settings::default() };
+        let settings = MessageSchedulerSettings {
+            schedules: 1_000,
+            violations: 1,
+            bounds: delays(4),
+            ..MessageSchedulerSettings::default()
+        };
         let (_, statistics) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
         let found = statistics.first_violation.unwrap_or_else(|| panic!("{} finds it", entry.name));
         let token = found.schedule.to_string();
@@ -165,7 +188,7 @@ fn names_are_unique_and_in_order() {
 #[test]
 fn reductions_find_every_history_from_few_schedules() {
     for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
-        let (coverage, counts, _) = run(entry.name, &Settings::default());
+        let (coverage, counts, _) = run(entry.name, &MessageSchedulerSettings::default());
         assert_eq!((coverage, counts.3, counts.4), (Coverage::Exhausted, 32, 12), "{}", entry.name);
         if entry.name != "exhaustive" {
             assert_eq!(counts.0, 54, "{}", entry.name);
@@ -179,10 +202,16 @@ fn dependence_by_receiver_alone_loses_violations() {
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
     let mut execution = Execution::new(system.engine(), Snapshots::Sound);
-    let mut statistics = Statistics::new(&Settings::default(), &mut verdicts, &budget);
+    let mut statistics = Statistics::new(&MessageSchedulerSettings::default(), &mut verdicts, &budget);
     let reduction = source_sets::Reduction { dependence: &crate::SameReceiver, ..dpor::REDUCTION };
     assert!(
-        source_sets::explore(&mut execution, reduction, &Settings::default(), &mut statistics).is_continue()
+        source_sets::explore(
+            &mut execution,
+            reduction,
+            &MessageSchedulerSettings::default(),
+            &mut statistics
+        )
+        .is_continue()
     );
     assert_eq!(statistics.schedules, 8);
     assert!(statistics.canonical() <= 8 && statistics.violated() <= 3, "of 32 and of 12");
@@ -191,7 +220,8 @@ fn dependence_by_receiver_alone_loses_violations() {
 #[test]
 fn samplers_find_violations_of_the_hasty_register() {
     for name in ["pct", "pos", "random"] {
-        let (coverage, counts, _) = run(name, &Settings { schedules: 5_000, ..Settings::default() });
+        let (coverage, counts, _) =
+            run(name, &MessageSchedulerSettings { schedules: 5_000, ..MessageSchedulerSettings::default() });
         assert_eq!(coverage, Coverage::Limited(Limit::Sampled), "{name}");
         assert!(6 <= counts.4, "{name} found {} of 12", counts.4);
     }
@@ -205,7 +235,14 @@ fn bounds_of_the_same_name_are_the_same_and_each_matters() {
             assert!(all.contains(&bound), "{} of {}", bound.name, entry.name);
             let seen = |value: u32| {
                 let bounds = Bounds::default().with(bound, value);
-                run(entry.name, &Settings { schedules: 300, bounds, ..Settings::default() })
+                run(
+                    entry.name,
+                    &MessageSchedulerSettings {
+                        schedules: 300,
+                        bounds,
+                        ..MessageSchedulerSettings::default()
+                    },
+                )
             };
             assert_ne!(seen(1), seen(4), "{} of {}", bound.name, entry.name);
         }
@@ -226,11 +263,11 @@ impl MessageScheduler for Last {
 
 #[test]
 fn a_scheduler_outside_the_table_can_explore() {
-    let entry = Entry { name: "last", make: |_| Box::new(Last), ..random::ENTRY };
+    let entry = MessageSchedulerEntry { name: "last", make: |_| Box::new(Last), ..random::ENTRY };
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
     let (coverage, statistics) =
-        explore(&entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
+        explore(&entry, system.engine(), &MessageSchedulerSettings::default(), &mut verdicts, &budget);
     assert_eq!((coverage, statistics.schedules), (Coverage::Limited(Limit::Sampled), 1));
 }

@@ -10,13 +10,13 @@
 //! novel dynamic partial-order reduction technique for testing actor programs", 2012.
 
 use super::{
-    entry::{Entry, Soundness},
-    source_sets::{Race, Reduction, ReductionScheduler},
+    entry::{MessageSchedulerEntry, Soundness},
+    source_sets::{Reduction, ReductionScheduler, ReversibleRace},
 };
 use crate::{dependence::HistoryAware, execution::StepIdentity};
 
 /// The entry of this scheduler in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: MessageSchedulerEntry = MessageSchedulerEntry {
     name: "transdpor",
     about: "dpor that backtracks to the earliest step that can reverse a race",
     is_exhaustive: true,
@@ -29,6 +29,6 @@ pub const ENTRY: Entry = Entry {
 /// The reduction.
 pub const REDUCTION: Reduction<'static> = Reduction { dependence: &HistoryAware, choose: earliest };
 
-fn earliest(race: &Race<'_>) -> StepIdentity {
+fn earliest(race: &ReversibleRace<'_>) -> StepIdentity {
     race.candidates[0]
 }

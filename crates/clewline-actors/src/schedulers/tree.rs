@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     execution::{Execution, Snapshots},
-    schedule::Schedule,
-    settings::Settings,
+    schedule::MessageSchedule,
+    settings::MessageSchedulerSettings,
     statistics::{Flow, Statistics},
 };
 
@@ -56,7 +56,7 @@ impl Node {
 /// Explores every schedule of a tree, in order.
 pub(super) struct TreeSearch<O> {
     pub(super) order: O,
-    pub(super) settings: Settings,
+    pub(super) settings: MessageSchedulerSettings,
 }
 
 impl<O: BranchOrder> MessageScheduler for TreeSearch<O> {
@@ -129,7 +129,7 @@ struct Scout<'o> {
 /// The subtree below a node.
 #[derive(Clone, Debug)]
 struct Subtree<'o> {
-    prefix: Schedule,
+    prefix: MessageSchedule,
     left: usize,
     order: &'o dyn BranchOrder,
     // The number of branches at that node.
@@ -139,7 +139,7 @@ struct Subtree<'o> {
 }
 
 impl<'o> Scout<'o> {
-    fn new(execution: &Execution, order: &'o dyn BranchOrder, settings: &Settings) -> Self {
+    fn new(execution: &Execution, order: &'o dyn BranchOrder, settings: &MessageSchedulerSettings) -> Self {
         Scout {
             execution: Execution::new(execution.engine().fork(), Snapshots::Sound),
             order,

@@ -16,7 +16,8 @@ use clewline_core::MayFail;
 use clewline_explore::{Access, Coverage};
 use clewline_matrix::Component;
 use clewline_methods::line_up::{
-    Cause, Checked, LineUp, Matrix, ObservedOperation, Options, Reference, ThreadScheduler, check, replay,
+    Cause, Checked, LineUp, LineUpOptions, Matrix, ObservedOperation, Reference, ThreadScheduler, check,
+    replay,
 };
 use clewline_threads::sync::{
     Mutex,
@@ -32,12 +33,12 @@ struct Case<T> {
 
 impl<T: 'static> Case<T> {
     /// All schedules of each matrix, judged by what `golden` does, or the subject itself.
-    fn check(&self, golden: Option<Component<T>>) -> (Options, Vec<Checked>) {
-        let options = Options {
+    fn check(&self, golden: Option<Component<T>>) -> (LineUpOptions, Vec<Checked>) {
+        let options = LineUpOptions {
             scheduler: ThreadScheduler::DPOR.entry(),
             may_fail: if self.may_fail.is_empty() { MayFail::new() } else { self.may_fail.parse().unwrap() },
             against: golden.map_or(Reference::Serial, |it| Reference::Golden(Arc::new(it))),
-            ..Options::default()
+            ..LineUpOptions::default()
         };
         let check = |it| check(&self.subject, it, &options).unwrap();
         let checked = self.matrices.iter().map(check).collect();

@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, ops::ControlFlow};
 
 use clewline_explore::{
     Coverage, Ending, Scheduler, explore,
-    schedulers::{causality::Dependence, dpor::Dpor, exhaustive::Exhaustive},
+    schedulers::{causality::DependenceRelation, dpor::Dpor, exhaustive::Exhaustive},
 };
-use clewline_threads::control::{Calls, Limits, Program};
+use clewline_threads::control::{Calls, Limits, ThreadProgram};
 
 /// Every outcome of `tasks` tasks that make one call each: their results, `-` for a task that waits
 /// forever, and the message if a task panicked. All schedules are explored, without a reduction and
@@ -17,7 +17,7 @@ pub(crate) fn outcomes<T: 'static>(
     call: impl Fn(&T, usize) -> i32 + Clone + 'static,
 ) -> BTreeSet<String> {
     let all = outcomes_of(&mut Exhaustive::default(), tasks, make.clone(), call.clone());
-    let reduced = outcomes_of(&mut Dpor::new(Dependence::Histories), tasks, make, call);
+    let reduced = outcomes_of(&mut Dpor::new(DependenceRelation::Histories), tasks, make, call);
     assert_eq!(all, reduced, "a reduction leaves no outcome out");
     all
 }
@@ -32,7 +32,7 @@ pub(crate) fn outcomes_of<T: 'static>(
     let columns = (0..tasks).map(|it| vec![it]).collect();
     let call = move |it: &T, task: &usize| call(it, *task);
     let calls = Calls { columns, ..Calls::default() };
-    let mut program = Program::new(calls, make, call, Limits::default());
+    let mut program = ThreadProgram::new(calls, make, call, Limits::default());
     let mut outcomes = BTreeSet::new();
     let (coverage, _) = explore(&mut program, scheduler, 2_000_000, |program, ending, _| {
         assert_ne!(*ending, Ending::Cut, "no execution is too long");

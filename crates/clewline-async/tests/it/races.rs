@@ -8,7 +8,7 @@ use clewline_async::{
 };
 use clewline_explore::{Coverage, explore, schedulers::exhaustive::Exhaustive};
 use clewline_threads::{
-    control::{Calls, Limits, Memory, MemoryModel, Program},
+    control::{Calls, Limits, Memory, MemoryModel, ThreadProgram},
     sync::UnsafeCell,
 };
 
@@ -35,7 +35,8 @@ fn check<T: 'static>(
         let call = call.clone();
         let call = move |it: &T, task: &usize| call(it, *task);
         let memory = Memory { model, ..Memory::default() };
-        let mut program = Program::new(calls, make.clone(), call, Limits::default()).with_memory(memory);
+        let mut program =
+            ThreadProgram::new(calls, make.clone(), call, Limits::default()).with_memory(memory);
         let mut races = 0;
         let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), 1_000_000, |program, _, _| {
             races += u32::from(program.outcome().race.is_some());

@@ -19,13 +19,13 @@ use clewline_core::{Random, ResultId};
 use clewline_explore::{
     Coverage, Ending, Scheduler, explore,
     schedulers::{
-        SCHEDULERS, Settings, bounded::Bounded, bounded_dpor::BoundedDpor, causality::Dependence, dpor::Dpor,
-        exhaustive::Exhaustive,
+        SCHEDULERS, SchedulerSettings, bounded::Bounded, bounded_dpor::BoundedDpor,
+        causality::DependenceRelation, dpor::Dpor, exhaustive::Exhaustive,
     },
 };
 use clewline_testing::pick;
 use clewline_threads::{
-    control::{Calls, Limits, Memory, MemoryModel, Program},
+    control::{Calls, Limits, Memory, MemoryModel, ThreadProgram},
     sync::{
         self as threads,
         atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
@@ -195,7 +195,7 @@ fn histories(
         |it: &Arc<World>, actions: &Vec<Action>| ResultId(block_on(run(Arc::clone(it), actions.clone())));
     // With race detection, everything that tasks do has its place in happens-before.
     let memory = Memory { model, races: true, ..Memory::default() };
-    let mut program = Program::new(calls, World::new, call, Limits::default()).with_memory(memory);
+    let mut program = ThreadProgram::new(calls, World::new, call, Limits::default()).with_memory(memory);
     let (mut found, mut key) = (BTreeSet::new(), Vec::new());
     let (coverage, executions) = explore(&mut program, scheduler, most, |program, ending, _| {
         assert!(matches!(ending, Ending::Full | Ending::Stuck), "{matrix:?}: {ending:?}");
@@ -240,7 +240,7 @@ fn exhaustive() -> Box<dyn Scheduler> {
 
 #[test]
 fn dpor_loses_no_history_of_tasks() {
-    let dpor = || -> Box<dyn Scheduler> { Box::new(Dpor::new(Dependence::Histories)) };
+    let dpor = || -> Box<dyn Scheduler> { Box::new(Dpor::new(DependenceRelation::Histories)) };
     for model in MemoryModel::ALL {
         let (programs, blocked, all, few) = compare(model, pick(15, 400), &exhaustive, &dpor);
         let is_enough = pick(2, 60) < programs && 0 < blocked && blocked < programs && few <= all;
@@ -274,7 +274,7 @@ fn every_scheduler_sees_histories_of_tasks() {
             }
             programs += 1;
             for entry in SCHEDULERS.iter() {
-                let settings = Settings { seed: 3, executions: 60, ..Settings::default() };
+                let settings = SchedulerSettings { seed: 3, executions: 60, ..SchedulerSettings::default() };
                 let mut scheduler = (entry.make)(&settings);
                 let (found, ..) = histories(&matrix, model, &mut *scheduler, 10_000);
                 assert!(found.is_subset(&all), "{} of {matrix:?} with seed 11", entry.name);

@@ -16,10 +16,10 @@ use clewline_async::{
 };
 use clewline_explore::{
     TaskId, explore,
-    schedulers::{causality::Dependence, dpor::Dpor, exhaustive::Exhaustive},
+    schedulers::{causality::DependenceRelation, dpor::Dpor, exhaustive::Exhaustive},
 };
 use clewline_threads::{
-    control::{Calls, Limits, Program},
+    control::{Calls, Limits, ThreadProgram},
     sync::{
         Arc, Mutex,
         atomic::{AtomicI32, Ordering::SeqCst},
@@ -95,7 +95,8 @@ fn tasks_that_a_constructor_starts_are_explored() {
     check(1, || Actor::new(false), next, &["1"]);
     // Without a reduction, two calls have too many executions.
     let two = |stops: bool| {
-        let found = outcomes_of(&mut Dpor::new(Dependence::Histories), 2, move || Actor::new(stops), next);
+        let found =
+            outcomes_of(&mut Dpor::new(DependenceRelation::Histories), 2, move || Actor::new(stops), next);
         Vec::from_iter(found)
     };
     assert_eq!(two(false), ["1 2", "2 1"]);
@@ -180,7 +181,7 @@ fn an_aborted_task_ends_where_it_waits_or_does_not_begin() {
 fn the_steps_of_tasks_are_at_lines_of_the_user() {
     let call = |(): &(), (): &()| block_on(spawn(async {})).unwrap();
     let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
-    let mut program = Program::new(calls, || (), call, Limits::default());
+    let mut program = ThreadProgram::new(calls, || (), call, Limits::default());
     program.keep(true, true);
     explore(&mut program, &mut Exhaustive::default(), 1, |program, _, _| {
         let moments = program.moments();

@@ -24,7 +24,7 @@ mod strongest;
 
 use clewline_core::{Criterion, CriterionHistory, ErasedHistory};
 
-use crate::{holds_if::judge_history, judge::Judgement, options::Options};
+use crate::{holds_if::judge_history, judge::Judgement, options::JudgeOptions};
 
 /// Judges a history by a criterion. The history that is returned names it; for
 /// [`Criterion::Strongest`] it names the one that holds.
@@ -32,7 +32,7 @@ use crate::{holds_if::judge_history, judge::Judgement, options::Options};
 pub fn judge_by<'a>(
     history: Box<dyn ErasedHistory + 'a>,
     criterion: Criterion,
-    options: &Options,
+    options: &JudgeOptions,
 ) -> (Box<dyn ErasedHistory + 'a>, Judgement) {
     if criterion == Criterion::Linearizable {
         let judgement = judge_history(&*history, options);

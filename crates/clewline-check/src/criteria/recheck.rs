@@ -19,7 +19,7 @@ use super::{
     sequential::{is_initial, own_times},
     smaller::with_only,
 };
-use crate::{judge::judge, options::Options};
+use crate::{judge::judge, options::JudgeOptions};
 
 // Configurations, or judgements of cuts, until it is given up; and operations.
 const CONFIGS_MAX: u64 = 1 << 16;
@@ -32,9 +32,9 @@ pub(super) fn holds(
     history: &dyn ErasedHistory,
     criterion: Criterion,
     needed: &[OperationId],
-    options: &Options,
+    options: &JudgeOptions,
 ) -> Option<bool> {
-    let quick = Options {
+    let quick = JudgeOptions {
         budget: options.budget.child().with_configurations(CONFIGS_MAX.min(options.budget.configurations())),
         counterexample_configurations: 0,
         violations_max: 1,
@@ -54,7 +54,7 @@ pub(super) fn holds(
 }
 
 /// Whether each of the reads is linearizable with all writes, and without the other reads.
-fn reads_hold(problems: Vec<Problem<'_>>, reads: &[OperationId], options: &Options) -> Option<bool> {
+fn reads_hold(problems: Vec<Problem<'_>>, reads: &[OperationId], options: &JudgeOptions) -> Option<bool> {
     for part in problems.into_iter().flat_map(Problem::into_parts) {
         let roles = part.roles().ok()?;
         let is_read = |at: usize| roles.kinds[at] == RoleKind::Observe;
@@ -68,7 +68,7 @@ fn reads_hold(problems: Vec<Problem<'_>>, reads: &[OperationId], options: &Optio
     Some(true)
 }
 
-fn linearizable(problems: Vec<Problem<'_>>, options: &Options) -> Option<bool> {
+fn linearizable(problems: Vec<Problem<'_>>, options: &JudgeOptions) -> Option<bool> {
     match judge(problems, options).verdict {
         Verdict::Holds(_) => Some(true),
         Verdict::Violated(_) => Some(false),
@@ -129,7 +129,7 @@ fn is_ordered(history: &dyn ErasedHistory, problems: &[Problem<'_>]) -> Option<b
 /// The cuts of eras.
 struct Cuts<'p> {
     problems: &'p [Problem<'p>],
-    options: &'p Options,
+    options: &'p JudgeOptions,
     // By era: its operations, in the order of their calls, with the ranks of call and end.
     eras: Vec<Vec<(OperationId, u32, u32)>>,
     left: u64,
@@ -139,7 +139,7 @@ struct Cuts<'p> {
 type Survivors = HashMap<OperationId, Retain>;
 
 impl<'p> Cuts<'p> {
-    fn new(history: &dyn ErasedHistory, problems: &'p [Problem<'p>], options: &'p Options) -> Cuts<'p> {
+    fn new(history: &dyn ErasedHistory, problems: &'p [Problem<'p>], options: &'p JudgeOptions) -> Cuts<'p> {
         let (numbers, count) = era_numbers(history);
         let mut eras = vec![Vec::new(); count];
         for problem in problems {

@@ -6,11 +6,11 @@ use super::{buffered, procedure::Decide, recheck, regular, sequential, smaller::
 use crate::{
     holds_if::judge_history,
     judge::{Judgement, judge},
-    options::{Algorithm, Options, Selection},
+    options::{Algorithm, JudgeOptions, Selection},
 };
 
 /// Judges a history by one criterion, which is its own.
-pub(super) fn judged(history: &dyn ErasedHistory, criterion: Criterion, options: &Options) -> Judgement {
+pub(super) fn judged(history: &dyn ErasedHistory, criterion: Criterion, options: &JudgeOptions) -> Judgement {
     if criterion.is_local() {
         return judge_history(history, options);
     }
@@ -36,7 +36,7 @@ pub(super) fn judged(history: &dyn ErasedHistory, criterion: Criterion, options:
 const NAME: &str = "criteria";
 
 /// Why a criterion that is not local cannot be judged so.
-fn refused(history: &dyn ErasedHistory, criterion: Criterion, options: &Options) -> Option<Reason> {
+fn refused(history: &dyn ErasedHistory, criterion: Criterion, options: &JudgeOptions) -> Option<Reason> {
     if criterion == Criterion::BufferedDurable && !buffered::is_supported(history) {
         let why = "buffered durable linearizability is defined for crashes of the whole system, and \
                    this history has one of some processes";
@@ -61,7 +61,7 @@ fn rechecked(
     history: &dyn ErasedHistory,
     criterion: Criterion,
     mut violation: Violation,
-    options: &Options,
+    options: &JudgeOptions,
 ) -> Verdict {
     let holds = match options.counterexample_configurations {
         0 => None,
@@ -77,10 +77,15 @@ fn rechecked(
 
 /// Decides a criterion that every linearizable history satisfies. A counterexample has been made
 /// smaller.
-fn weaker(history: &dyn ErasedHistory, criterion: Criterion, options: &Options, decide: Decide) -> Verdict {
+fn weaker(
+    history: &dyn ErasedHistory,
+    criterion: Criterion,
+    options: &JudgeOptions,
+    decide: Decide,
+) -> Verdict {
     let budget = options.budget.child();
     let most = LINEARIZATION_CONFIGS.min(budget.configurations());
-    let quick = Options {
+    let quick = JudgeOptions {
         budget: budget.with_configurations(most),
         counterexample_configurations: 0,
         violations_max: 1,

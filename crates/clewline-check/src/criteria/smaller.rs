@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use clewline_core::{ErasedHistory, OperationId, Problem, Reason, Retain, Verdict};
 
 use super::procedure::{Decide, violation};
-use crate::options::Options;
+use crate::options::JudgeOptions;
 
 /// The verdict on `problems`, which are violated, with a counterexample that is as small as the
 /// budget allows.
@@ -18,7 +18,7 @@ pub(super) fn smaller(
     history: &dyn ErasedHistory,
     problems: &[Problem<'_>],
     decide: Decide,
-    options: &Options,
+    options: &JudgeOptions,
 ) -> Verdict {
     let complete = |problem: &Problem<'_>| -> Vec<OperationId> {
         let own = problem.operations().iter().zip(problem.spans());
@@ -57,7 +57,7 @@ fn attempt(
     problems: &[Problem<'_>],
     needed: &[OperationId],
     decide: Decide,
-    options: &Options,
+    options: &JudgeOptions,
     left: &mut u64,
 ) -> Result<bool, Reason> {
     if needed.is_empty() {

@@ -7,12 +7,12 @@
 use clewline_core::{Criterion, CriterionHistory, ErasedHistory, Problem, Verdict};
 
 use super::{buffered, regular, single::judged};
-use crate::{judge::Judgement, options::Options};
+use crate::{judge::Judgement, options::JudgeOptions};
 
 /// Judges by each criterion, until one that implies the others holds.
 pub(super) fn judge<'a>(
     mut history: Box<dyn ErasedHistory + 'a>,
-    options: &Options,
+    options: &JudgeOptions,
 ) -> (Box<dyn ErasedHistory + 'a>, Judgement) {
     let mut verdicts: Vec<(Criterion, &'static str)> = Vec::new();
     let mut judgements: Vec<(Criterion, Judgement)> = Vec::new();

@@ -24,7 +24,7 @@ use clewline_monitor::{Columns, MonitorVerdict, Want, judge_columns};
 
 use crate::{
     auto::{self, cut_where_empty},
-    options::Options,
+    options::JudgeOptions,
     prefix::{first_failing_return, until},
     search::breadth_first::{BreadthFirst, sorted_by_length},
 };
@@ -49,7 +49,7 @@ const MONITOR_TRIALS_OPERATIONS_MAX: usize = 1 << 25;
 pub fn failure_point(
     problems: Vec<Problem<'_>>,
     violation: &Violation,
-    options: &Options,
+    options: &JudgeOptions,
 ) -> Result<FailurePoint, Reason> {
     let foreign = || Reason::Refused("the violation is one of another history".to_owned());
     let &first = violation.counterexample.first().ok_or_else(foreign)?;
@@ -78,7 +78,7 @@ pub fn failure_point(
 fn possible_results(
     before: &Problem<'_>,
     operation: OperationId,
-    options: &Options,
+    options: &JudgeOptions,
 ) -> Result<Vec<Shown>, Reason> {
     // Operations before the last quiescent moment at which the object was empty have no influence.
     let since = match Columns::new(before) {

@@ -24,7 +24,7 @@
 use clewline_core::{OperationId, Problem, Reason};
 
 use crate::{
-    options::Options,
+    options::JudgeOptions,
     search::breadth_first::{BlockedOperations, BreadthFirst},
 };
 
@@ -49,7 +49,7 @@ pub enum Stuck {
 /// Whether the history is linearizable is a separate question; of one that is not, this reports
 /// only operations which never block. An operation that must not block is certain, even if others
 /// are unknown.
-pub fn stuck(problems: Vec<Problem<'_>>, options: &Options) -> Stuck {
+pub fn stuck(problems: Vec<Problem<'_>>, options: &JudgeOptions) -> Stuck {
     let (mut forbidden, mut suspected): (Vec<OperationId>, Vec<OperationId>) = (Vec::new(), Vec::new());
     let mut unknown: Option<Reason> = None;
     for part in problems.into_iter().flat_map(Problem::into_parts) {

@@ -19,7 +19,7 @@ use clewline_core::{
 };
 
 use super::proof::prove;
-use crate::{options::Options, search::grow_only_set};
+use crate::{options::JudgeOptions, search::grow_only_set};
 
 /// The proof, which is about two elements, may visit this many configurations and hold this many
 /// bytes.
@@ -27,7 +27,11 @@ const PROOF_CONFIGS: u64 = 1 << 15;
 const PROOF_BYTES_MAX: usize = 64 << 20;
 
 /// The counterexample, proven and explained. `None` if the problem is not that of such a set.
-pub(super) fn shrink(problem: &Problem<'_>, violation: &Violation, options: &Options) -> Option<Violation> {
+pub(super) fn shrink(
+    problem: &Problem<'_>,
+    violation: &Violation,
+    options: &JudgeOptions,
+) -> Option<Violation> {
     let found = match &violation.explanation {
         Explanation::Broken { rule, .. } if !elements_of(*rule).is_empty() => violation.clone(),
         Explanation::Broken { .. } | Explanation::Exhausted { .. } => {

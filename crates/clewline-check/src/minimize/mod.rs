@@ -49,7 +49,7 @@ use clewline_monitor as monitor;
 
 use crate::{
     checker::Checker,
-    options::Options,
+    options::JudgeOptions,
     prefix::{first_failing_return, until},
     search::{decide_by_kind, jit_graph::JitGraph},
 };
@@ -116,7 +116,7 @@ const RETRIED_COUNTEREXAMPLE_OPERATIONS_MIN: usize = 12;
 const MINIMIZED_OPERATIONS_MAX: usize = 100_000;
 
 /// Minimizes the counterexample of a violation of `problem`, proves it, and explains it.
-pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Options) -> Violation {
+pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &JudgeOptions) -> Violation {
     if options.counterexample_configurations == 0 {
         return violation;
     }
@@ -158,7 +158,7 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
 fn failing_prefix<'a>(
     problem: &Problem<'a>,
     found: &[OperationId],
-    options: &Options,
+    options: &JudgeOptions,
 ) -> Option<(OperationId, Problem<'a>)> {
     let configurations = FAILING_CONFIGS.max(FAILING_CONFIGS_PER_OPERATION * problem.len() as u64);
     let configurations = options.counterexample_configurations.min(configurations);
@@ -174,7 +174,7 @@ fn failing_prefix<'a>(
 }
 
 /// The operations of a small counterexample, still to be proven.
-fn candidate(problem: &Problem<'_>, violation: &Violation, options: &Options) -> Vec<OperationId> {
+fn candidate(problem: &Problem<'_>, violation: &Violation, options: &JudgeOptions) -> Vec<OperationId> {
     match violation.explanation {
         Explanation::Exhausted { next, .. } => smallest(problem, next, options).operations(),
         // Everything adds to a sum, but only a few operations since an earlier read.
@@ -207,7 +207,7 @@ fn candidate(problem: &Problem<'_>, violation: &Violation, options: &Options) ->
 }
 
 /// Retains as little as it takes to violate, in the way that leaves less.
-fn smallest<'a>(problem: &'a Problem<'a>, next: OperationId, options: &Options) -> Shrinking<'a> {
+fn smallest<'a>(problem: &'a Problem<'a>, next: OperationId, options: &JudgeOptions) -> Shrinking<'a> {
     let first = Shrinking::run(problem, next, Overlap::Unconstrained, options);
     if first.counterexample().count() <= RETRIED_COUNTEREXAMPLE_OPERATIONS_MIN {
         return first;
@@ -285,7 +285,7 @@ struct Shrinking<'a> {
 
 impl<'a> Shrinking<'a> {
     /// Retains as little as it takes to violate.
-    fn run(problem: &'a Problem<'a>, next: OperationId, overlap: Overlap, options: &Options) -> Self {
+    fn run(problem: &'a Problem<'a>, next: OperationId, overlap: Overlap, options: &JudgeOptions) -> Self {
         // Deciding anew takes at least a configuration per operation, however little is dropped. Of
         // a counter hardly anything can be spared, as everything adds to the sum. Optional
         // operations are used near the failure only.

@@ -154,7 +154,7 @@ fn elements_greater_than_the_found_one_are_not_violated_alone() {
 /// were weakened, or one more read or element dropped.
 #[track_caller]
 fn check_minimal(name: &str, problem: &Problem<'_>, next: OperationId, overlap: Overlap) {
-    let shrunk = Shrinking::run(problem, next, overlap, &Options::default());
+    let shrunk = Shrinking::run(problem, next, overlap, &JudgeOptions::default());
     let keep = &shrunk.keep;
     assert!(shrunk.is_minimal, "{name}: {problem:#?}");
     assert_eq!(word(&shrunk.weaker(keep, shrunk.opening.as_ref())), "violated", "{name}: {problem:#?}");
@@ -194,9 +194,10 @@ fn counterexamples_are_minimal() {
                     let next = last(problem, &violation);
                     check_minimal(entry.name, problem, next, Overlap::Unconstrained);
                     check_minimal(entry.name, problem, next, Overlap::Optional);
-                    let shrunk = Shrinking::run(problem, next, Overlap::Unconstrained, &Options::default());
+                    let shrunk =
+                        Shrinking::run(problem, next, Overlap::Unconstrained, &JudgeOptions::default());
                     opened += usize::from(shrunk.opening.is_some());
-                    let shrunk = Shrinking::run(problem, next, Overlap::Optional, &Options::default());
+                    let shrunk = Shrinking::run(problem, next, Overlap::Optional, &JudgeOptions::default());
                     doubted += usize::from(shrunk.keep.contains(&Retain::Optional));
                     searched += 1;
                 } else {
@@ -276,7 +277,7 @@ fn an_explanation_names_the_whole_counterexample() {
             let Some(case) = changed(entry.name, values, 0.2, seed) else { continue };
             let [whole, lost] = with_and_without(&case.problems()[0], seed);
             let problem = &if seed % 4 < 2 { whole } else { lost };
-            let judgement = crate::judge(vec![problem.clone()], &Options::default());
+            let judgement = crate::judge(vec![problem.clone()], &JudgeOptions::default());
             let Verdict::Violated(violation) = judgement.verdict else { continue };
             let context = || format!("{} {seed}: {violation:?} in {problem:#?}", entry.name);
             assert!(violation.is_verified && violation.is_minimal, "{}", context());
@@ -409,9 +410,11 @@ fn a_long_history_is_minimized_near_its_violation() {
         };
         recording.history = recording.history.try_map(change).unwrap();
         let case = specification.load(recording).unwrap();
-        let options =
-            Options { budget: Budget::unlimited().with_configurations(1 << 20), ..Options::default() };
-        let plain = Options { counterexample_configurations: 0, ..options.clone() };
+        let options = JudgeOptions {
+            budget: Budget::unlimited().with_configurations(1 << 20),
+            ..JudgeOptions::default()
+        };
+        let plain = JudgeOptions { counterexample_configurations: 0, ..options.clone() };
         let judged = crate::judge(case.problems(), &plain).configurations;
         let shrunk = crate::judge(case.problems(), &options);
         let Verdict::Violated(violation) = shrunk.verdict else { panic!("{name} holds") };
@@ -451,9 +454,9 @@ fn attempts_with_many_unconstrained_operations_are_short() {
     };
     recording.history = recording.history.try_map(change).unwrap();
     let case = map.load(recording).unwrap();
-    let plain = Options { counterexample_configurations: 0, ..Options::default() };
+    let plain = JudgeOptions { counterexample_configurations: 0, ..JudgeOptions::default() };
     let judged = crate::judge(case.problems(), &plain).configurations;
-    let shrunk = crate::judge(case.problems(), &Options::default());
+    let shrunk = crate::judge(case.problems(), &JudgeOptions::default());
     let Verdict::Violated(violation) = shrunk.verdict else { panic!("holds") };
     assert!(violation.counterexample.len() <= 3, "{:?}", violation.counterexample);
     let work = shrunk.configurations - judged;
@@ -496,8 +499,10 @@ fn equal_values_limits_and_closed_objects_leave_small_counterexamples() {
         };
         recording.history = recording.history.try_map(change).unwrap();
         let case = specification.load(recording).unwrap();
-        let options =
-            Options { budget: Budget::unlimited().with_configurations(1 << 20), ..Options::default() };
+        let options = JudgeOptions {
+            budget: Budget::unlimited().with_configurations(1 << 20),
+            ..JudgeOptions::default()
+        };
         let Verdict::Violated(violation) = crate::judge(case.problems(), &options).verdict else {
             panic!("{name}")
         };
@@ -518,7 +523,7 @@ fn mutex_without(lost: &str) -> Violation {
     let is_it = |&at: &usize| case.label(whole.operations()[at]).starts_with(lost);
     let lost = (10_000..whole.len()).find(is_it).unwrap();
     let problem = whole.weaken(|at| if at == lost { Retain::Drop } else { Retain::All });
-    match crate::judge(vec![problem], &Options::default()).verdict {
+    match crate::judge(vec![problem], &JudgeOptions::default()).verdict {
         Verdict::Violated(violation) => violation,
         Verdict::Holds(_) | Verdict::Unknown(_) => panic!("not violated"),
     }
@@ -677,7 +682,7 @@ fn a_long_history_is_minimized_too() {
     let Verdict::Violated(violation) = JitGraph.decide(problem, &Budget::unlimited()) else {
         panic!("holds")
     };
-    let counterexample = shrink(problem, violation, &Options::default()).counterexample;
+    let counterexample = shrink(problem, violation, &JudgeOptions::default()).counterexample;
     assert!(
         counterexample.len() <= 3,
         "{:?}",

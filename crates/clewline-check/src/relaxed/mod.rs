@@ -44,7 +44,7 @@ use search::{Bounds, Outcome};
 /// The verdict on quasi linearizability.
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Quasi {
+pub enum QuasiVerdict {
     /// It holds, with the two orders.
     Holds(QuasiWitness),
     /// It does not, with the operation that is out of place.
@@ -53,14 +53,14 @@ pub enum Quasi {
     Unknown(Reason),
 }
 
-impl Quasi {
+impl QuasiVerdict {
     /// The verdict's one word.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            Quasi::Holds(_) => "holds",
-            Quasi::Violated(_) => "violated",
-            Quasi::Unknown(_) => "unknown",
+            QuasiVerdict::Holds(_) => "holds",
+            QuasiVerdict::Violated(_) => "violated",
+            QuasiVerdict::Unknown(_) => "unknown",
         }
     }
 }
@@ -85,17 +85,19 @@ pub fn is_displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Bud
 ///
 /// See the notes in `search.rs` for its cost. The explanation of a violation takes further
 /// searches, which are given up early.
-pub fn displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget) -> Quasi {
+pub fn displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget) -> QuasiVerdict {
     if let Some(why) = relaxation.mismatch(problem) {
-        return Quasi::Unknown(Reason::Refused(why));
+        return QuasiVerdict::Unknown(Reason::Refused(why));
     }
     match searched(problem, relaxation, budget) {
         Ok(Outcome::Found(witness)) => match witness.verified(problem, relaxation) {
-            Ok(witness) => Quasi::Holds(witness),
-            Err(internal) => Quasi::Unknown(internal),
+            Ok(witness) => QuasiVerdict::Holds(witness),
+            Err(internal) => QuasiVerdict::Unknown(internal),
         },
-        Ok(Outcome::Exhausted { .. }) => Quasi::Violated(explain::explain(problem, relaxation, budget)),
-        Err(reason) => Quasi::Unknown(reason),
+        Ok(Outcome::Exhausted { .. }) => {
+            QuasiVerdict::Violated(explain::explain(problem, relaxation, budget))
+        }
+        Err(reason) => QuasiVerdict::Unknown(reason),
     }
 }
 

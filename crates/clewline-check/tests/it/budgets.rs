@@ -1,6 +1,6 @@
 //! A limit that is hit is named, and never looks like a verdict.
 
-use clewline_check::{Algorithm, Options, check, compete, judge, search::SEARCHES};
+use clewline_check::{Algorithm, JudgeOptions, check, compete, judge, search::SEARCHES};
 use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Reason, ValueDomain, Verdict};
 use clewline_specs::find;
 
@@ -77,7 +77,7 @@ fn a_limit_in_one_part_makes_the_whole_unknown() {
     // A monitor would need no configurations.
     let algorithm = "jit-graph".parse::<Algorithm>().unwrap();
     let budget = Budget::unlimited().with_configurations(100);
-    let options = Options { algorithm, budget, ..Options::default() };
+    let options = JudgeOptions { algorithm, budget, ..JudgeOptions::default() };
     let judgement = judge(case.problems(), &options);
     assert_eq!(judgement.verdict, Verdict::Unknown(Reason::Configurations(100)));
 }

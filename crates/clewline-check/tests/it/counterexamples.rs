@@ -1,6 +1,6 @@
 //! Counterexamples: small, sound, and minimal where they claim to be.
 
-use clewline_check::{Options, check, judge, search::SEARCHES};
+use clewline_check::{JudgeOptions, check, judge, search::SEARCHES};
 use clewline_core::{Budget, Retain, Verdict};
 use clewline_specs::CATALOG;
 use clewline_testing::share;
@@ -10,7 +10,7 @@ use crate::histories::{drawn, random_history};
 #[track_caller]
 fn check_core(spec: &str, drawing: &str, expected: &[&str]) {
     let case = drawn(spec, drawing);
-    let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
+    let Verdict::Violated(violation) = judge(case.problems(), &JudgeOptions::default()).verdict else {
         panic!("not violated")
     };
     let core: Vec<String> = violation.counterexample.iter().map(|&it| case.label(it)).collect();
@@ -84,7 +84,9 @@ fn counterexamples_are_violated_by_themselves() {
         for seed in 0..share(600) {
             let case = random_history(entry.name, seed);
             let problems = case.problems();
-            let Verdict::Violated(violation) = judge(problems, &Options::default()).verdict else { continue };
+            let Verdict::Violated(violation) = judge(problems, &JudgeOptions::default()).verdict else {
+                continue;
+            };
             let object = case.object(violation.counterexample[0]);
             let problem = case.problems().into_iter().find(|it| case.object(it.operations()[0]) == object);
             let problem = problem.unwrap();

@@ -4,7 +4,7 @@ mod definitions;
 
 use std::collections::BTreeMap;
 
-use clewline_check::{Judgement, Options, judge_by};
+use clewline_check::{JudgeOptions, Judgement, judge_by};
 use clewline_core::{
     Crash, Criterion, ErasedHistory, Event, EventLog, Names, Note, ObjectId, ProcessId, Random, RawCall,
     Recording, Value, Values, Verdict,
@@ -76,7 +76,7 @@ fn event(
 }
 
 fn judged(sketch: &Sketch, criterion: Criterion) -> Judgement {
-    judge_by(loaded(sketch), criterion, &Options::default()).1
+    judge_by(loaded(sketch), criterion, &JudgeOptions::default()).1
 }
 
 /// What a criterion requires, by its definition; `None` if it makes no sense for the history.
@@ -146,7 +146,7 @@ fn minimal(sketch: &Sketch, criterion: Criterion, core: &[usize]) {
 /// Checks that the strongest criterion holds, and none that is stronger.
 #[track_caller]
 fn strongest(sketch: &Sketch) {
-    let (case, judgement) = judge_by(loaded(sketch), Criterion::Strongest, &Options::default());
+    let (case, judgement) = judge_by(loaded(sketch), Criterion::Strongest, &JudgeOptions::default());
     let (found, tried) = case.criterion();
     for &(criterion, word) in tried {
         let holds = expected(sketch, criterion).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use clewline_check::{Options, dead_ends, judge};
+use clewline_check::{JudgeOptions, dead_ends, judge};
 use clewline_core::{OperationId, PartialLinearization, Problem, StateId, Verdict};
 use clewline_specs::CATALOG;
 
@@ -77,8 +77,10 @@ fn every_dead_end_is_found_with_its_longest_order() {
         for seed in 0..60 {
             let case = random_history(entry.name, seed);
             for problem in case.problems().into_iter().flat_map(Problem::into_parts) {
-                let is_violated =
-                    matches!(judge(vec![problem.clone()], &Options::default()).verdict, Verdict::Violated(_));
+                let is_violated = matches!(
+                    judge(vec![problem.clone()], &JudgeOptions::default()).verdict,
+                    Verdict::Violated(_)
+                );
                 if !is_violated {
                     held += 1;
                     continue;

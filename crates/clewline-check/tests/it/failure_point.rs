@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use clewline_check::{Options, check, dead_ends, failure_point, judge, search::SEARCHES};
+use clewline_check::{JudgeOptions, check, dead_ends, failure_point, judge, search::SEARCHES};
 use clewline_core::{
     Allowed, Budget, Datum, ErasedHistory, ErasedSpec, Event, Explanation, FailurePoint, GeneratorConfig,
     History, OperationId, Problem, Reason, Retain, Rule, Shown, Span, Specification, Value, ValueDomain,
@@ -20,7 +20,7 @@ fn holds(problem: &Problem<'_>) -> bool {
 }
 
 fn violation(case: &dyn ErasedHistory) -> Option<Violation> {
-    match judge(case.problems(), &Options::default()).verdict {
+    match judge(case.problems(), &JudgeOptions::default()).verdict {
         Verdict::Violated(violation) => Some(violation),
         Verdict::Holds(_) => None,
         Verdict::Unknown(reason) => panic!("{reason}"),
@@ -123,7 +123,7 @@ fn check_failure_point(spec: &str, case: &dyn ErasedHistory, seen: &mut ResultCo
         return;
     };
     let FailurePoint { events, operation, allowed, .. } =
-        failure_point(case.problems(), &violation, &Options::default()).unwrap();
+        failure_point(case.problems(), &violation, &JudgeOptions::default()).unwrap();
     let part = part_of(case, violation.counterexample[0]);
     assert_eq!((events, operation), first_failure(&part), "{spec}: {part:#?}");
     let expected = every_result(spec, case, operation);
@@ -221,7 +221,8 @@ fn failure_points_of_every_small_history_agree_with_the_oracle() {
 #[track_caller]
 fn check_drawing(spec: &str, drawing: &str, events: usize, operation: &str, allowed: &[&str]) {
     let case = drawn(spec, drawing);
-    let found = failure_point(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
+    let found =
+        failure_point(case.problems(), &violation(&*case).unwrap(), &JudgeOptions::default()).unwrap();
     assert_eq!((found.events, &*case.label(found.operation)), (events, operation));
     let found: Vec<String> = match &found.allowed {
         Allowed::These(results) => results.iter().map(Shown::to_string).collect(),
@@ -316,7 +317,8 @@ fn check_long(spec: &str, method: &str, mix: &[(&str, u32)]) {
     };
     recording.history = recording.history.try_map(change).unwrap();
     let case = specification.load(recording).unwrap();
-    let found = failure_point(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
+    let found =
+        failure_point(case.problems(), &violation(&*case).unwrap(), &JudgeOptions::default()).unwrap();
     assert_eq!(found.operation, chosen, "{spec}");
     let Allowed::These(results) = found.allowed else { panic!("{spec}: {:?}", found.allowed) };
     assert!(results.contains(&before), "{spec}: {before} is not among {results:?}");
@@ -336,7 +338,8 @@ fn a_long_history_fails_where_it_was_changed() {
 fn a_breadth_first_pass_that_takes_too_long_lists_no_results() {
     let case = drawn("register", "A: |-write 1-| |-write 2-| |-read → 1-|");
     let violation = violation(&*case).unwrap();
-    let options = Options { budget: Budget::unlimited().with_configurations(1), ..Options::default() };
+    let options =
+        JudgeOptions { budget: Budget::unlimited().with_configurations(1), ..JudgeOptions::default() };
     let found = failure_point(case.problems(), &violation, &options).unwrap();
     assert_eq!(found.allowed, Allowed::Unknown(Reason::Configurations(1)));
     assert_eq!(found.events, 5);
@@ -346,7 +349,8 @@ fn a_breadth_first_pass_that_takes_too_long_lists_no_results() {
 fn a_failure_point_is_unknown_if_a_prefix_is() {
     let case = drawn("deque:2", "A: |-push_back 1 → true-| |-push_back 2 → true-| |-pop_front → 2-|");
     let violation = violation(&*case).unwrap();
-    let options = Options { budget: Budget::unlimited().with_configurations(1), ..Options::default() };
+    let options =
+        JudgeOptions { budget: Budget::unlimited().with_configurations(1), ..JudgeOptions::default() };
     let found = failure_point(case.problems(), &violation, &options);
     assert_eq!(found, Err(Reason::Configurations(1)));
 }
@@ -361,7 +365,8 @@ fn results_that_are_not_distinguished_are_not_listed() {
         B: |-append [0 y]-|  |-get 0 → z-|
         ",
     );
-    let found = failure_point(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
+    let found =
+        failure_point(case.problems(), &violation(&*case).unwrap(), &JudgeOptions::default()).unwrap();
     assert!(matches!(found.allowed, Allowed::Unknown(Reason::Refused(_))), "{found:?}");
 }
 
@@ -371,7 +376,7 @@ fn a_violation_of_another_history_is_refused() {
     let violation = violation(&*case).unwrap();
     let good = drawn("queue", "A: |-enq 1-| |-enq 2-| |-deq → 1-|");
     for other in [good.problems(), Vec::new()] {
-        let found = failure_point(other, &violation, &Options::default());
+        let found = failure_point(other, &violation, &JudgeOptions::default());
         assert!(matches!(found, Err(Reason::Refused(_))), "{found:?}");
     }
 }
@@ -401,6 +406,6 @@ fn a_specification_that_could_not_be_evaluated_explains_nothing() {
     let explanation = Explanation::Broken { rule: Rule::Other(""), operations: Vec::new() };
     let violation = Violation::found(problem.operations().to_vec(), explanation);
     assert!(dead_ends(&problem, 1_000, 8).is_empty());
-    let found = failure_point(vec![problem], &violation, &Options::default());
+    let found = failure_point(vec![problem], &violation, &JudgeOptions::default());
     assert!(matches!(found, Err(Reason::Specification(why)) if why == "it has failed"));
 }

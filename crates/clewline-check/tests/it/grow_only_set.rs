@@ -2,7 +2,7 @@
 //! with their definition.
 
 use clewline_check::{
-    Checker, Options, check, judge,
+    Checker, JudgeOptions, check, judge,
     search::{grow_only_set::GrowOnlySet, jit_graph::JitGraph},
 };
 use clewline_core::{
@@ -43,7 +43,7 @@ fn agree_and_explain(case: &dyn ErasedHistory, counts: &mut VerdictCounts) {
         return;
     }
     let problem = &case.problems()[0];
-    let judgement = judge(case.problems(), &Options::default());
+    let judgement = judge(case.problems(), &JudgeOptions::default());
     assert_eq!(judgement.algorithm, "grow-only-set");
     let Verdict::Violated(violation) = judgement.verdict else { panic!("violated") };
     assert!(violation.is_verified, "{violation:?} of {problem:#?}");
@@ -250,7 +250,7 @@ fn long(operations: usize, change: impl FnOnce(&mut Vec<usize>)) -> Box<dyn Eras
 fn a_long_history_needs_no_search() {
     let case = long(2_000, |_| ());
     let budget = Budget::unlimited().with_configurations(10);
-    let judgement = judge(case.problems(), &Options { budget, ..Options::default() });
+    let judgement = judge(case.problems(), &JudgeOptions { budget, ..JudgeOptions::default() });
     assert_eq!(judgement.algorithm, "grow-only-set");
     assert_eq!(judgement.verdict.word(), "holds");
 }
@@ -258,7 +258,7 @@ fn a_long_history_needs_no_search() {
 #[track_caller]
 fn check_long(change: impl FnOnce(&mut Vec<usize>), expected: &[&str], matches: fn(Rule) -> bool) {
     let case = long(2_000, change);
-    let judgement = judge(case.problems(), &Options::default());
+    let judgement = judge(case.problems(), &JudgeOptions::default());
     let Verdict::Violated(violation) = judgement.verdict else { panic!("it is violated") };
     assert!(violation.is_verified && violation.is_minimal);
     let calls = violation.counterexample.iter().map(|&it| case.problems()[0].shown(it));
@@ -291,7 +291,9 @@ fn a_later_element_without_an_earlier_one_takes_a_read_and_an_add() {
         "full-set",
         "A: |-add 1----|\nB:             |-add 2-|\nC:    |-read → [2]---------------|\nD: |-add 3-----------------|\n",
     );
-    let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else { panic!() };
+    let Verdict::Violated(violation) = judge(case.problems(), &JudgeOptions::default()).verdict else {
+        panic!()
+    };
     let labels: Vec<String> = violation.counterexample.iter().map(|&it| case.label(it)).collect();
     assert_eq!(labels, ["add(1)", "read() → [2]"]);
     check_definition(&case.problems()[0], &violation);
@@ -312,7 +314,7 @@ fn a_stopped_budget_is_no_verdict() {
 fn other_histories_are_refused_with_a_reason_and_searched() {
     let refusal = |specification: &str, drawing: &str| {
         let case = drawn(specification, drawing);
-        let judgement = judge(case.problems(), &Options::default());
+        let judgement = judge(case.problems(), &JudgeOptions::default());
         assert_ne!(judgement.algorithm, "grow-only-set");
         GrowOnlySet.refuses(&case.problems()[0]).unwrap_or_default()
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clewline_check::{
-    Algorithm, Checker, Options, PartsJudged, Selection, check, judge, parts, search::SEARCHES,
+    Algorithm, Checker, JudgeOptions, PartsJudged, Selection, check, judge, parts, search::SEARCHES,
 };
 use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Problem, Reason, Verdict, Witness};
 use clewline_specs::{CATALOG, find};
@@ -21,7 +21,7 @@ fn map(seed: u64, objects: usize) -> Box<dyn ErasedHistory> {
 fn parts_are_counted_and_their_witnesses_merged() {
     for (objects, parts) in [(1, 5), (3, 15)] {
         let case = map(1, objects);
-        let judgement = judge(case.problems(), &Options::default());
+        let judgement = judge(case.problems(), &JudgeOptions::default());
         assert_eq!(judgement.parts, parts);
         let Verdict::Holds(witness) = judgement.verdict else { panic!("violated") };
         assert_eq!(witness.order.len(), 300);
@@ -45,9 +45,9 @@ fn the_number_of_threads_does_not_change_the_verdict() {
     let (mut holds, mut violated) = (0, 0);
     for seed in 0..200 {
         let case = random_history("map", seed);
-        let one = judge(case.problems(), &Options::default()).verdict;
+        let one = judge(case.problems(), &JudgeOptions::default()).verdict;
         for jobs in [2, 5] {
-            let verdict = judge(case.problems(), &Options { jobs, ..Options::default() }).verdict;
+            let verdict = judge(case.problems(), &JudgeOptions { jobs, ..JudgeOptions::default() }).verdict;
             assert_eq!(verdict, one, "seed {seed}, {jobs} jobs");
         }
         *if matches!(one, Verdict::Holds(_)) { &mut holds } else { &mut violated } += 1;
@@ -62,30 +62,31 @@ fn every_violated_part_is_found_in_shares_as_well() {
     let mut several = 0;
     for seed in 0..200 {
         let case = random_history("map", seed);
-        let options = Options { violations_max: 1_000, ..Options::default() };
-        let (first, all) = (judge(case.problems(), &Options::default()), judge(case.problems(), &options));
+        let options = JudgeOptions { violations_max: 1_000, ..JudgeOptions::default() };
+        let (first, all) =
+            (judge(case.problems(), &JudgeOptions::default()), judge(case.problems(), &options));
         assert_eq!(first.verdict, all.verdict, "seed {seed}");
         let parts = parts(case.problems(), &Algorithm::Auto);
         let is_violated = |it: &Problem<'_>| {
-            matches!(judge(vec![it.clone()], &Options::default()).verdict, Verdict::Violated(_))
+            matches!(judge(vec![it.clone()], &JudgeOptions::default()).verdict, Verdict::Violated(_))
         };
         let violated: Vec<usize> = (0..parts.len()).filter(|it| is_violated(&parts[*it])).collect();
         assert_eq!(all.found.violated, violated, "seed {seed}");
         assert_eq!(all.others.len(), violated.len().saturating_sub(1));
         assert_eq!((all.found.judged, all.parts), (parts.len(), parts.len()));
         several += usize::from(1 < violated.len());
-        let two = judge(case.problems(), &Options { violations_max: 2, ..options.clone() });
+        let two = judge(case.problems(), &JudgeOptions { violations_max: 2, ..options.clone() });
         assert_eq!(two.others, all.others[..all.others.len().min(1)]);
 
         let mut found = PartsJudged::default();
         for index in 0..3 {
             let selection = Selection::Share { index, count: 3 };
-            let share = judge(case.problems(), &Options { selection, ..options.clone() });
+            let share = judge(case.problems(), &JudgeOptions { selection, ..options.clone() });
             assert_eq!(share.found.judged, (index..parts.len()).step_by(3).count());
             found.absorb(share.found);
         }
         let selection = Selection::Judged(Arc::new(found));
-        let again = judge(case.problems(), &Options { selection, ..options });
+        let again = judge(case.problems(), &JudgeOptions { selection, ..options });
         assert_eq!((&again.others, &again.algorithm), (&all.others, &all.algorithm), "seed {seed}");
         assert_eq!((again.configurations, again.parts), (all.configurations, all.parts), "seed {seed}");
         if !violated.is_empty() {
@@ -113,7 +114,7 @@ fn parts_agree_with_the_whole() {
             let whole: Vec<Problem<'_>> = case.problems();
             let expected =
                 whole.iter().map(|it| check(*oracle, it, &Budget::unlimited())).reduce(Verdict::merge);
-            let verdict = judge(case.problems(), &Options::default()).verdict;
+            let verdict = judge(case.problems(), &JudgeOptions::default()).verdict;
             assert_eq!(verdict.word(), expected.map_or("holds", |it| it.word()), "{spec} seed {seed}");
         }
     }
@@ -123,11 +124,14 @@ fn parts_agree_with_the_whole() {
 fn algorithms_are_named_one_or_several() {
     let case = random_history("deque", 1);
     for (text, expected) in [("auto", "jit-graph"), ("wg-tree", "wg-tree")] {
-        let options = Options { algorithm: text.parse::<Algorithm>().unwrap(), ..Options::default() };
+        let options =
+            JudgeOptions { algorithm: text.parse::<Algorithm>().unwrap(), ..JudgeOptions::default() };
         assert_eq!(judge(case.problems(), &options).algorithm, expected);
     }
-    let options =
-        Options { algorithm: "jit-tree+wg-graph".parse::<Algorithm>().unwrap(), ..Options::default() };
+    let options = JudgeOptions {
+        algorithm: "jit-tree+wg-graph".parse::<Algorithm>().unwrap(),
+        ..JudgeOptions::default()
+    };
     let decided = judge(case.problems(), &options).algorithm;
     assert!(
         ["jit-tree in jit-tree+wg-graph", "wg-graph in jit-tree+wg-graph"].contains(&&*decided),
@@ -145,7 +149,7 @@ fn algorithms_are_named_one_or_several() {
 fn an_empty_history_holds() {
     let case = map(1, 1);
     let none: Vec<Problem<'_>> = case.problems().into_iter().take(0).collect();
-    let judgement = judge(none, &Options::default());
+    let judgement = judge(none, &JudgeOptions::default());
     assert_eq!((judgement.verdict.word(), &*judgement.algorithm), ("holds", "auto"));
 }
 
@@ -171,14 +175,14 @@ impl Checker for Credulous {
 /// Also without debug assertions: see `bench` for what that costs.
 #[test]
 fn a_witness_that_is_wrong_is_an_internal_error() {
-    let options = Options { algorithm: Algorithm::Named(vec![&Credulous]), ..Options::default() };
+    let options = JudgeOptions { algorithm: Algorithm::Named(vec![&Credulous]), ..JudgeOptions::default() };
     let (mut holds, mut wrong) = (0, 0);
     for spec in CATALOG.names() {
         for seed in 0..40 {
             let case = random_history(spec, seed);
             match judge(case.problems(), &options).verdict {
                 Verdict::Holds(_) => {
-                    let truth = judge(case.problems(), &Options::default()).verdict;
+                    let truth = judge(case.problems(), &JudgeOptions::default()).verdict;
                     assert_eq!(truth.word(), "holds", "{spec}, seed {seed}");
                     holds += 1;
                 }
@@ -203,7 +207,7 @@ fn a_long_witness_is_verified_within_the_time_limit() {
         .load(register.generate(&GeneratorConfig { operations: 9_000, ..GeneratorConfig::default() }));
     let case = case.unwrap();
     let problem = &case.problems()[0];
-    let Verdict::Holds(witness) = judge(case.problems(), &Options::default()).verdict else {
+    let Verdict::Holds(witness) = judge(case.problems(), &JudgeOptions::default()).verdict else {
         panic!("violated")
     };
     let budget = Budget::unlimited();

@@ -2,7 +2,7 @@
 //! pushes.
 
 use clewline_check::{
-    Checker, Options, check, judge,
+    Checker, JudgeOptions, check, judge,
     search::{jit_graph::JitGraph, late_pushes::LatePushes},
 };
 use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Random, Reason, ValueDomain, Verdict};
@@ -143,7 +143,7 @@ fn long_histories() {
     for (processes, values) in cases {
         let case = long(5_000, processes, values);
         let budget = Budget::unlimited().with_configurations(20_000);
-        let judgement = judge(case.problems(), &Options { budget, ..Options::default() });
+        let judgement = judge(case.problems(), &JudgeOptions { budget, ..JudgeOptions::default() });
         assert_eq!(judgement.algorithm, "late-pushes");
         let Verdict::Holds(witness) = judgement.verdict else { panic!("it holds: {processes} processes") };
         assert_eq!(witness.verify(&case.problems()[0]), Ok(()));

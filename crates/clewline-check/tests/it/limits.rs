@@ -7,7 +7,7 @@
 use std::{cell::RefCell, fs, time::Duration};
 
 use clewline_check::{
-    Algorithm, Options, StreamState, checkers, failure_point, judge,
+    Algorithm, JudgeOptions, StreamState, checkers, failure_point, judge,
     relaxed::{Relaxation, displaced, least_factor},
     stuck,
 };
@@ -62,11 +62,11 @@ fn stop_in_time() -> usize {
 }
 
 /// How long `run` takes beyond the limit that it is given.
-fn overshoot(run: &dyn Fn(&Options)) -> Duration {
+fn overshoot(run: &dyn Fn(&JudgeOptions)) -> Duration {
     let budget = Budget::unlimited().with_memory(usize::MAX - 1).with_gauge(stop_in_time);
     let begun = processor_time();
     WATCH.set(Some((budget.clone(), begun + LIMIT)));
-    run(&Options { budget, ..Options::default() });
+    run(&JudgeOptions { budget, ..JudgeOptions::default() });
     WATCH.set(None);
     (processor_time() - begun).saturating_sub(LIMIT)
 }
@@ -118,7 +118,7 @@ fn exchanged(recording: Recording) -> Recording {
 }
 
 /// A phase of a check, and its name.
-type Phase<'a> = (String, Box<dyn Fn(&Options) + 'a>);
+type Phase<'a> = (String, Box<dyn Fn(&JudgeOptions) + 'a>);
 
 /// How many phases there are: each checker, `auto`, and four that are no checks.
 fn phases_count() -> usize {
@@ -134,7 +134,7 @@ fn phases(case: &dyn ErasedHistory) -> Vec<Phase<'_>> {
         all.push((
             name,
             Box::new(move |options| {
-                let options = Options { algorithm: algorithm.clone(), ..options.clone() };
+                let options = JudgeOptions { algorithm: algorithm.clone(), ..options.clone() };
                 let verdict = judge(case.problems(), &options).verdict;
                 if let Verdict::Violated(violation) = verdict {
                     let _may_be_unknown = failure_point(case.problems(), &violation, &options);

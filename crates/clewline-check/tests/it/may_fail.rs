@@ -1,13 +1,13 @@
 //! Operations that may fail, compared with a search that gives each of them one more transition.
 
-use clewline_check::{Options, judge, judge_history};
+use clewline_check::{JudgeOptions, judge, judge_history};
 use clewline_core::{FailsWhen, MayFail, MayFailHistory, Problem, Span, Verdict};
 use clewline_testing::pick;
 
 use crate::histories::{drawn, random_history};
 
 fn holds(problems: Vec<Problem<'_>>) -> bool {
-    match judge(problems, &Options::default()).verdict {
+    match judge(problems, &JudgeOptions::default()).verdict {
         Verdict::Holds(_) => true,
         Verdict::Violated(_) => false,
         Verdict::Unknown(reason) => panic!("{reason}"),
@@ -85,7 +85,7 @@ fn operations_that_may_fail_have_one_more_transition() {
             let expected = EveryOrder { problem, fails }.holds(&mut placed, &mut Vec::new());
             let plain = holds(case.problems());
             assert!(expected || !plain, "{spec} {seed}");
-            let judged = judge_history(&*case, &Options::default());
+            let judged = judge_history(&*case, &JudgeOptions::default());
             if let Verdict::Violated(violation) = judged.verdict
                 && let Some(proposal) = violation.holds_if
             {
@@ -147,7 +147,7 @@ fn other_violations_remain() {
 fn a_violation_that_would_vanish_says_so() {
     let holds_if = |spec: &str, drawing: &str| {
         let case = drawn(spec, drawing);
-        match judge_history(&*case, &Options::default()).verdict {
+        match judge_history(&*case, &JudgeOptions::default()).verdict {
             Verdict::Violated(violation) => violation.holds_if.map(|it| it.to_string()),
             other => panic!("{other:?}"),
         }

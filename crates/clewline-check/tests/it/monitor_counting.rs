@@ -1,6 +1,6 @@
 //! The monitors for counters and multisets.
 
-use clewline_check::{ByMonitor, Options, check, judge};
+use clewline_check::{ByMonitor, JudgeOptions, check, judge};
 use clewline_core::{
     Budget, ErasedHistory, Explanation, GeneratorConfig, OperationId, Problem, Random, Recording, Retain,
     Rule, Value, Verdict,
@@ -26,7 +26,7 @@ fn check_word(spec: &str, drawing: &str, expected: &str) {
 fn check_core(spec: &str, drawing: &str, operation: &str, core: &[&str]) {
     check_word(spec, drawing, "violated");
     let case = drawn(spec, drawing);
-    let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
+    let Verdict::Violated(violation) = judge(case.problems(), &JudgeOptions::default()).verdict else {
         panic!("not violated")
     };
     let Explanation::Broken { rule, operations } = violation.explanation else {
@@ -124,7 +124,7 @@ mod counters {
         let drawing = "A: |-inc-| |-dec-| |-add 5-| |-read → 5-|";
         check_word("counter", drawing, "unknown");
         let case = drawn("counter", drawing);
-        assert_eq!(judge(case.problems(), &Options::default()).verdict.word(), "holds");
+        assert_eq!(judge(case.problems(), &JudgeOptions::default()).verdict.word(), "holds");
         // This sum wraps around.
         let twice =
             "A: |-add 4611686018427387904-| |-add 4611686018427387904-| |-read → -9223372036854775808-|";
@@ -227,7 +227,7 @@ mod counters {
             let decided = check(&ByMonitor, &problem, &Budget::unlimited());
             let Verdict::Violated(evidence) = decided else { continue };
             check_fairness(&problem, &evidence.counterexample);
-            let judged = judge(vec![problem.clone()], &Options::default()).verdict;
+            let judged = judge(vec![problem.clone()], &JudgeOptions::default()).verdict;
             let Verdict::Violated(core) = judged else { panic!("{judged:?}") };
             check_fairness(&problem, &core.counterexample);
             assert!(core.is_minimal, "seed {seed}");
@@ -341,7 +341,7 @@ mod multisets {
             ";
         check_word("multiset", drawing, "unknown");
         let case = drawn("multiset", drawing);
-        assert_eq!(judge(case.problems(), &Options::default()).verdict.word(), "holds");
+        assert_eq!(judge(case.problems(), &JudgeOptions::default()).verdict.word(), "holds");
     }
 
     #[test]

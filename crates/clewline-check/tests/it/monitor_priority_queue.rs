@@ -1,6 +1,6 @@
 //! The monitor for priority queues.
 
-use clewline_check::{ByMonitor, Options, check, judge};
+use clewline_check::{ByMonitor, JudgeOptions, check, judge};
 use clewline_core::{
     Budget, ErasedHistory, Explanation, GeneratorConfig, Random, Recording, Rule, Value, ValueDomain, Verdict,
 };
@@ -36,7 +36,7 @@ fn mirrored(drawing: &str) -> String {
 fn check_violation(drawing: &str, rule: Rule, operations: &[&str]) {
     check_word(drawing, "violated");
     let case = drawn("priority-queue", drawing);
-    let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
+    let Verdict::Violated(violation) = judge(case.problems(), &JudgeOptions::default()).verdict else {
         panic!("not violated")
     };
     let Explanation::Broken { rule: broken, operations: named } = violation.explanation else {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use clewline_check::{ByMonitor, Checker, Options, check, judge, search::SEARCHES};
+use clewline_check::{ByMonitor, Checker, JudgeOptions, check, judge, search::SEARCHES};
 use clewline_core::{
     Budget, ErasedHistory, Explanation, GeneratorConfig, OperationId, Problem, Random, RawCall, Reason,
     Recording, Retain, Rule, Value, ValueDomain, Values, Verdict, Violation,
@@ -491,7 +491,7 @@ fn counterexamples_of_queues_are_small() {
     let mut sizes = [0_usize; 40];
     for seed in 0..share(1_500) {
         let case = nearly_right("queue", ValueDomain::Distinct, seed);
-        if let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict {
+        if let Verdict::Violated(violation) = judge(case.problems(), &JudgeOptions::default()).verdict {
             assert!(violation.is_minimal, "seed {seed}");
             sizes[violation.counterexample.len()] += 1;
         }

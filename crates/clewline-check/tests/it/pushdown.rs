@@ -2,7 +2,7 @@
 //! values, peeks and pending operations.
 
 use clewline_check::{
-    Checker, Options, check, judge,
+    Checker, JudgeOptions, check, judge,
     search::{
         jit_graph::JitGraph,
         pushdown::{Pushdown, search},
@@ -235,13 +235,13 @@ fn unsupported_histories_are_refused_with_a_reason() {
     let lines: Vec<String> = (0..65).map(|it| format!("P{it}: |-push 1-|")).collect();
     let wide = drawn("stack", &lines.join("\n"));
     check_refused(&wide.problems()[0], "pushdown takes at most 64 operations open at a time");
-    assert_eq!(judge(wide.problems(), &Options::default()).verdict.word(), "holds");
+    assert_eq!(judge(wide.problems(), &JudgeOptions::default()).verdict.word(), "holds");
 }
 
 #[test]
 fn auto_uses_the_pushdown_search_and_reports_it() {
     let case = long(1_000, 4, 10, 0.0, 0);
-    let judgement = judge(case.problems(), &Options::default());
+    let judgement = judge(case.problems(), &JudgeOptions::default());
     assert_eq!(judgement.verdict.word(), "holds");
     assert!(judgement.algorithm.contains("pushdown"), "{}", judgement.algorithm);
 }

@@ -1,6 +1,6 @@
 //! Stuck histories, compared with every order of every set of operations.
 
-use clewline_check::{Options, Stuck, stuck};
+use clewline_check::{JudgeOptions, Stuck, stuck};
 use clewline_core::{Budget, Event, History, OperationId, Problem, Random, Reason, Specification, Value};
 use clewline_specs::{mutex, queue, semaphore};
 
@@ -95,7 +95,7 @@ where
     let mut seen = Seen::default();
     for seed in 0..6_000 {
         let history = random_history(&mut Random::new(seed), calls, results);
-        let found = stuck(Problem::of_objects(specification, &history), &Options::default());
+        let found = stuck(Problem::of_objects(specification, &history), &JudgeOptions::default());
         let expected = expected(specification, &history);
         match (&found, &expected) {
             (Stuck::Unknown(Reason::Refused(_)), None) => seen.unordered += 1,
@@ -151,7 +151,7 @@ fn check_drawing(spec: &str, drawing: &str, expected: &str) {
     let determines = |ids: Vec<OperationId>| -> Vec<String> {
         ids.into_iter().map(|it| format!("{} of {:?}", case.label(it), case.process(it))).collect()
     };
-    let found = match stuck(case.problems(), &Options::default()) {
+    let found = match stuck(case.problems(), &JudgeOptions::default()) {
         Stuck::Allowed => "allowed".to_owned(),
         Stuck::Forbidden(ids) => format!("forbidden: {}", determines(ids).join(", ")),
         Stuck::OneForbidden(ids) => format!("one forbidden: {}", determines(ids).join(", ")),
@@ -222,6 +222,7 @@ fn keys_block_independently() {
 #[test]
 fn a_breadth_first_pass_that_takes_too_long_is_unknown() {
     let case = drawn("mutex", "A: |-lock-| |-unlock-| |-lock-| |-lock");
-    let options = Options { budget: Budget::unlimited().with_configurations(1), ..Options::default() };
+    let options =
+        JudgeOptions { budget: Budget::unlimited().with_configurations(1), ..JudgeOptions::default() };
     assert_eq!(stuck(case.problems(), &options), Stuck::Unknown(Reason::Configurations(1)));
 }

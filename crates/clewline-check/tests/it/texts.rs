@@ -1,7 +1,7 @@
 //! Texts that are appended to: `map` merges states that no result can distinguish, and that changes
 //! no verdict.
 
-use clewline_check::{Options, check, judge, search::SEARCHES};
+use clewline_check::{JudgeOptions, check, judge, search::SEARCHES};
 use clewline_core::{
     Budget, Deterministic, ErasedHistory, Event, History, Names, Random, RawCall, Recording, Retain, Value,
     Values, Verdict, erase_with_codec,
@@ -97,7 +97,7 @@ fn a_counterexample_of_appended_texts_is_sufficient() {
     for seed in 0..share(10_000) {
         let history = random_history(&mut Random::new(seed));
         let case = typed(&history);
-        let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
+        let Verdict::Violated(violation) = judge(case.problems(), &JudgeOptions::default()).verdict else {
             continue;
         };
         let problem = &case.problems()[0];
@@ -140,10 +140,14 @@ fn appended_texts_are_judged_as_if_each_were_a_state() {
         let missing = values.text("");
         let recording = Recording { missing, ..Recording::new(raw.unwrap(), values, Names::default()) };
         let case = map.load(recording).unwrap();
-        let word = judge(case.problems(), &Options::default()).verdict.word();
+        let word = judge(case.problems(), &JudgeOptions::default()).verdict.word();
         assert_eq!(word, if expected { "holds" } else { "violated" }, "seed {seed}: {history:#?}");
         let case = typed(&history);
-        assert_eq!(judge(case.problems(), &Options::default()).verdict.word(), word, "seed {seed}: {case:?}");
+        assert_eq!(
+            judge(case.problems(), &JudgeOptions::default()).verdict.word(),
+            word,
+            "seed {seed}: {case:?}"
+        );
     }
     let expected = pick(100, 2_000);
     assert!(expected < holds && expected < violated, "{holds} hold, {violated} are violated");

@@ -2,7 +2,7 @@
 //! and channels with equal values, peeks and pending operations.
 
 use clewline_check::{
-    Checker, Options, check, judge,
+    Checker, JudgeOptions, check, judge,
     search::{
         jit_graph::JitGraph,
         two_frontiers::{TwoFrontiers, search},
@@ -417,7 +417,7 @@ fn long_channels_with_few_values() {
         let case = generated_of("channel", &plan, 0);
         let problem = &case.problems()[0];
         let budget = Budget::unlimited().with_configurations(100_000);
-        let judgement = judge(case.problems(), &Options { budget, ..Options::default() });
+        let judgement = judge(case.problems(), &JudgeOptions { budget, ..JudgeOptions::default() });
         assert_eq!(judgement.algorithm, "two-frontiers");
         let Verdict::Holds(witness) = judgement.verdict else { panic!("it holds: {close} closes") };
         assert_eq!(witness.verify(problem), Ok(()));
@@ -509,7 +509,7 @@ fn budgets_are_kept() {
 fn a_limit_ends_the_search() {
     let case = limited();
     let budget = Budget::unlimited().with_configurations(100);
-    let judgement = judge(case.problems(), &Options { budget, ..Options::default() });
+    let judgement = judge(case.problems(), &JudgeOptions { budget, ..JudgeOptions::default() });
     assert_eq!(judgement.verdict, Verdict::Unknown(Reason::Configurations(100)));
     assert!(judgement.configurations <= 101, "{}", judgement.configurations);
 }
@@ -543,7 +543,7 @@ fn auto_uses_two_frontiers_and_reports_it() {
         ..GeneratorConfig::default()
     };
     let case = generated(&plan, 0);
-    let judgement = judge(case.problems(), &Options::default());
+    let judgement = judge(case.problems(), &JudgeOptions::default());
     assert_eq!(judgement.verdict.word(), "holds");
     assert!(judgement.algorithm.contains("two-frontiers"), "{}", judgement.algorithm);
     // Its violations have counterexamples, as those of any other search do.
@@ -554,7 +554,7 @@ fn auto_uses_two_frontiers_and_reports_it() {
         B:    |-enq 1-|                               |-deq → 1-|
         ",
     );
-    let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
+    let Verdict::Violated(violation) = judge(case.problems(), &JudgeOptions::default()).verdict else {
         panic!("violated")
     };
     let core: Vec<String> = violation.counterexample.iter().map(|&it| case.label(it)).collect();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use clewline_check::{Options, check, judge, search::SEARCHES};
+use clewline_check::{JudgeOptions, check, judge, search::SEARCHES};
 use clewline_core::{
     Budget, Codec, Datum, ErasedHistory, ErasedSpec, Event, History, Problem, RawCall, Recording, Value,
     Values, erase_with_codec,
@@ -65,7 +65,7 @@ fn typed<S: Codec>(
 
 /// The verdict of the usual checkers, monitors included.
 fn verdict(case: &dyn ErasedHistory) -> &'static str {
-    judge(case.problems(), &Options::default()).verdict.word()
+    judge(case.problems(), &JudgeOptions::default()).verdict.word()
 }
 
 /// Whether all values are in the table of the recording, or need no table.

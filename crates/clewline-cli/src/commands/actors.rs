@@ -22,8 +22,8 @@ use clewline_lab::{
 };
 use clewline_methods::{
     actors::{
-        ActorScheduler, Coverage, Error, Options, Outcome, Presented, Progress, ReportContext, StopCondition,
-        Token, explore, replay,
+        ActorScheduler, Coverage, ExploreError, ExploreOptions, ExploreOutcome, ExploreProgress,
+        ExploreReportContext, PresentedExploration, StopCondition, Token, explore, replay,
     },
     available_memory,
 };
@@ -215,7 +215,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     if 1 < args.jobs && options.scheduler.unsound().is_some() {
         eprintln!("note: --compat ds2 uses one thread; --jobs has no effect");
     }
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(ExploreProgress::default());
     let outcome = match &args.replay {
         Some(token) => {
             let token: Token = token.parse().map_err(|it| Failure::at("--replay", it))?;
@@ -246,7 +246,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         save(path, &text)?;
     }
     let status = Status::of(outcome.verdict.kind());
-    let context = ReportContext {
+    let context = ExploreReportContext {
         system: &args.system,
         harness: &harness,
         spec: found.system.spec,
@@ -254,7 +254,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         is_replay: args.replay.is_some(),
         next: &Proposal::commands(&next(args, &outcome)),
     };
-    let presented = Presented { context, outcome: &outcome };
+    let presented = PresentedExploration { context, outcome: &outcome };
     Stdout::new().print(written(&presented, args.format, WitnessShown::Not).as_bytes())?;
     args.summaries.write(&nouns(&outcome).summary(vec![presented.entry()]))?;
     args.drawings.write(|| presented.page(), || presented.svg())?;
@@ -274,7 +274,7 @@ impl KeptBudgets {
     fn start(
         mut journal: Journal,
         harness: Option<&str>,
-        progress: &Arc<Progress>,
+        progress: &Arc<ExploreProgress>,
     ) -> Result<KeptBudgets, Failure> {
         let file = harness.map(|it| fingerprint(Path::new(it)).unwrap_or_default());
         let before = journal.before();
@@ -313,21 +313,21 @@ impl KeptBudgets {
 const KEEP_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Errors in the calls of a file name the file; other errors name `place`.
-fn failure(args: &Args, place: &str, error: Error) -> Failure {
+fn failure(args: &Args, place: &str, error: ExploreError) -> Failure {
     match &error {
-        Error::Harness(_) => Failure::at(args.harness.as_deref().unwrap_or(place), error),
+        ExploreError::Harness(_) => Failure::at(args.harness.as_deref().unwrap_or(place), error),
         _ => Failure::at(place, error),
     }
 }
 
 /// States, where they were counted; otherwise executions.
-fn nouns(outcome: &Outcome) -> Nouns {
+fn nouns(outcome: &ExploreOutcome) -> Nouns {
     let work = if outcome.metrics.states.is_some() { "states" } else { "executions" };
     Nouns { tool: "clewline actors", nouns: ("system", "systems"), work }
 }
 
 /// `edr: 12,345 states, depth 67, 1,234 per second`.
-fn message(name: &str, progress: &Progress, elapsed: Duration) -> String {
+fn message(name: &str, progress: &ExploreProgress, elapsed: Duration) -> String {
     if progress.shrinking() != 0 {
         return format!("{name}: violation found; shrinking the harness");
     }
@@ -367,7 +367,7 @@ fn named(args: &Args, found: FoundSystem) -> Result<(NamedSystem, String), Failu
     Ok((named, text.to_owned()))
 }
 
-fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Options, Failure> {
+fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<ExploreOptions, Failure> {
     let mut scheduler =
         args.scheduler.parse::<ActorScheduler>().map_err(|it| Failure::at("--scheduler", it))?;
     if args.compat.is_some() {
@@ -387,14 +387,14 @@ fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Opti
         "fifo-per-receiver" => Delivery::FifoPerReceiver,
         _ => Delivery::Unordered,
     };
-    Ok(Options {
+    Ok(ExploreOptions {
         scheduler,
         rules: Rules { delivery, ignored: named.ignored(), faults },
         wanted: if args.stop_at_first { StopCondition::First } else { StopCondition::Everything },
         stuck: args.stuck.parse().map_err(|it| Failure::at("--stuck", it))?,
         seed: args.seed,
         bounds: args.bounds.bounds.clone(),
-        executions: args.executions.unwrap_or(Options::default().executions),
+        executions: args.executions.unwrap_or(ExploreOptions::default().executions),
         states: args.states.unwrap_or(u64::MAX),
         steps: args.steps,
         timeout: args.timeout,
@@ -407,7 +407,7 @@ fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Opti
 const NEXT_TIMEOUT_BASE_MIN: Duration = Duration::from_secs(1);
 
 /// The next commands, best first.
-fn next(args: &Args, outcome: &Outcome) -> Vec<Proposal> {
+fn next(args: &Args, outcome: &ExploreOutcome) -> Vec<Proposal> {
     let command = command(args);
     let scheduler = format!("{command}{}", faults(args.lose, args.duplicate, args.crash, args.partition));
     match &outcome.verdict {

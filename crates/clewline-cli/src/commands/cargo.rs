@@ -7,7 +7,7 @@ use std::{
 
 use clewline_core::{Reason, is_interrupted};
 use clewline_report::render::{
-    summary::{self, Entry, Summary, Word},
+    summary::{self, Summary, SummaryEntry, Word},
     text::shell_word,
 };
 use clewline_unmodified::{
@@ -117,7 +117,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         };
         are_written &= !is_lost;
         statuses.push(status);
-        entries.push(Entry { name: shown_name(test), ..entry });
+        entries.push(SummaryEntry { name: shown_name(test), ..entry });
     }
     if run.is_empty() {
         statuses.push(Status::Unknown);
@@ -219,14 +219,14 @@ impl Runs {
 const INCLUDE_IGNORED: &str = "--include-ignored";
 
 /// A test that is not run, as its author wants.
-fn ignored_entry(words: &Words, test: &TestId) -> Entry {
+fn ignored_entry(words: &Words, test: &TestId) -> SummaryEntry {
     let command = format!("{} -- {INCLUDE_IGNORED}", words.command(test));
     let entry = lost(shown_name(test), "it is ignored and was not run".to_owned(), command);
-    Entry { verdict: Word::Ignored, ..entry }
+    SummaryEntry { verdict: Word::Ignored, ..entry }
 }
 
 /// An executable whose tests are not known.
-fn unlisted_entry(file: &Path) -> Entry {
+fn unlisted_entry(file: &Path) -> SummaryEntry {
     let shown = file.display().to_string();
     let name = file.file_name().map_or_else(|| shown.clone(), |it| it.to_string_lossy().into_owned());
     let why = "it has a harness of its own that lists no tests, and was not run; its main can be explored";
@@ -237,7 +237,7 @@ fn unlisted_entry(file: &Path) -> Entry {
 /// The end of the exploration of a test.
 struct Tested {
     status: Status,
-    entry: Entry,
+    entry: SummaryEntry,
     /// Whether it ended without a verdict.
     is_lost: bool,
 }

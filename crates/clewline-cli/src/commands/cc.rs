@@ -8,7 +8,7 @@ use std::{
 
 use clewline_report::{OutputFile, render::text::shell_word};
 use clewline_unmodified::{
-    Compiler, Error, Language, Program, RunOptions, Runtime, Sources, Stage, UnsupportedFlag, drive,
+    Compiler, Language, Program, ProgramError, RunOptions, Runtime, Sources, Stage, UnsupportedFlag, drive,
     unsupported_flag, with_response_files,
 };
 
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         return match drive(stage, &sources, words.output.as_deref(), &compiler, &runtime) {
             Ok(()) => Ok(Status::Done),
             // The compiler has printed why.
-            Err(Error::Refused) => Ok(Status::Failed),
+            Err(ProgramError::Refused) => Ok(Status::Failed),
             Err(error) => Err(error.into()),
         };
     }

@@ -18,8 +18,8 @@ use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report, given_up};
 use clewline_report::render::{
     Publish, WitnessShown, json,
     present::first_line,
-    summary::{self, Clock, Entry, Word},
-    table::{self, Table},
+    summary::{self, Durations, SummaryEntry, Word},
+    table::{self, ReportTable},
 };
 
 use serde_json::{Value as Json, json};
@@ -106,7 +106,7 @@ fn report(
     number: usize,
     path: &Path,
     outcome: Result<Report<'static>, Error>,
-) -> Result<(String, Result<Report<'static>, Error>, Entry), Failure> {
+) -> Result<(String, Result<Report<'static>, Error>, SummaryEntry), Failure> {
     let outcome = outcome.map(|mut it| {
         it.set_next(next::commands(args, path, it.verdict()));
         it
@@ -134,15 +134,15 @@ fn finish(
     args: &Args,
     stdout: &mut Stdout,
     counts: &VerdictCounts,
-    entries: Vec<Entry>,
+    entries: Vec<SummaryEntry>,
 ) -> Result<Status, Failure> {
     let summary = NOUNS.summary(entries);
     if args.format == Output::Text && 1 < args.files.len() {
         if counts.hold < args.files.len() {
-            let table = summary::table(&summary, Clock::Shown, TABLE_ROWS_MAX);
+            let table = summary::table(&summary, Durations::Shown, TABLE_ROWS_MAX);
             let title = "All histories, the worst first:".to_owned();
             stdout.print(
-                format!("\n{}", table::text(&Table { title, ..table }, TABLE_WIDTH_COLUMNS)).as_bytes(),
+                format!("\n{}", table::text(&ReportTable { title, ..table }, TABLE_WIDTH_COLUMNS)).as_bytes(),
             )?;
         }
         stdout.print(format!("\n{}\n", counts.summary()).as_bytes())?;
@@ -167,7 +167,7 @@ fn draw(
     number: usize,
     path: &Path,
     outcome: &Result<Report<'static>, Error>,
-) -> Result<Entry, Failure> {
+) -> Result<SummaryEntry, Failure> {
     match outcome {
         Ok(report) => {
             let mut entry = report.entry();
@@ -180,7 +180,7 @@ fn draw(
             }
             Ok(entry)
         }
-        Err(error) => Ok(Entry {
+        Err(error) => Ok(SummaryEntry {
             name: path.display().to_string(),
             verdict: Word::Unreadable,
             cause: None,
@@ -279,7 +279,7 @@ enum Reading {
 
 fn check_file(args: &Args, check: &Check, path: &Path, reading: Reading) -> Result<Report<'static>, Error> {
     let name = name(args, path);
-    let state: Arc<progress::CheckProgress> = Arc::default();
+    let state: Arc<progress::CheckProgressBar> = Arc::default();
     let _shown = {
         let (name, state) = (name.clone(), Arc::clone(&state));
         progress::ProgressLine::start(move |elapsed| state.message(&name, elapsed))

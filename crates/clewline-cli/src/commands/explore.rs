@@ -22,16 +22,16 @@ use clewline_core::{Verdict, VerdictKind, is_interrupted, parallel};
 use clewline_explore::{Coverage, Limit};
 use clewline_methods::{
     line_up::{
-        Checked, Matrix, Options, Plan, Presented, PresentedMatrix, check, check_all,
+        Checked, LineUpOptions, Matrix, Plan, PresentedLineUp, PresentedMatrix, check, check_all,
         observations::observe,
         replay, shrink,
-        text::{Audience, InterleavingDetail, ReportContext, Summary},
+        text::{Audience, InterleavingDetail, LineUpReportContext, MatrixSummary},
     },
-    relaxed::Roles,
+    relaxed::ElementCalls,
 };
 use clewline_report::render::{
     self, Publish, WitnessShown, grouped,
-    summary::{Entry, Word},
+    summary::{SummaryEntry, Word},
 };
 
 use clewline_threads::control::MemoryModel;
@@ -97,7 +97,7 @@ pub(super) fn merge(mut args: Args, outputs: Outputs, merged: &Merged) -> Result
 pub(super) struct Explored {
     pub(super) status: Status,
     /// Its entry in a summary, unless the program was lost.
-    pub(super) entry: Option<Entry>,
+    pub(super) entry: Option<SummaryEntry>,
     /// What was printed, if another journal keeps it.
     pub(super) printed: Option<String>,
 }
@@ -162,7 +162,7 @@ fn run_on(
         args,
         subject: &subject,
         roles,
-        summaries: passes.iter().map(|_| Summary::default()).collect(),
+        summaries: passes.iter().map(|_| MatrixSummary::default()).collect(),
         passes,
         pass: 0,
         held: Vec::new(),
@@ -298,20 +298,20 @@ struct Exploration<'a> {
     args: &'a Args,
     subject: &'a Subject,
     /// How matrices are checked, under one memory model after the other.
-    passes: Vec<Options>,
+    passes: Vec<LineUpOptions>,
     /// The number of the present one.
     pass: usize,
     /// Whether each matrix holds under the first model.
     held: Vec<bool>,
     /// If known: which calls insert and which remove. Generated matrices then remove as much as
     /// they insert.
-    roles: Option<Roles>,
+    roles: Option<ElementCalls>,
     /// The results under each model.
-    summaries: Vec<Summary>,
+    summaries: Vec<MatrixSummary>,
     /// Whether there is exactly one matrix.
     is_alone: bool,
     /// The summary entry of each matrix, if summaries are requested.
-    entries: Vec<Entry>,
+    entries: Vec<SummaryEntry>,
     /// The first failing matrix, and the shrunk one; with the number of the model.
     worst: Option<(Checked, Option<Checked>, usize)>,
     out: Stdout,
@@ -350,15 +350,15 @@ impl Exploration<'_> {
         self.take(checked, None)
     }
 
-    fn options(&self) -> &Options {
+    fn options(&self) -> &LineUpOptions {
         &self.passes[self.pass]
     }
 
-    fn summary(&self) -> &Summary {
+    fn summary(&self) -> &MatrixSummary {
         &self.summaries[self.pass]
     }
 
-    fn summary_mut(&mut self) -> &mut Summary {
+    fn summary_mut(&mut self) -> &mut MatrixSummary {
         &mut self.summaries[self.pass]
     }
 
@@ -595,7 +595,7 @@ impl Exploration<'_> {
         // is what comes after it.
         let is_kept = racing.is_none() || checked.finding().is_none() && self.worst.is_none();
         if let (Some(journal), true) = (&mut self.journal, is_kept) {
-            let summary = kept::to_json(&Summary::of(&checked));
+            let summary = kept::to_json(&MatrixSummary::of(&checked));
             let entry = entry.as_ref().map(kept_entry::to_json);
             let matrix = checked.matrix.to_string();
             journal.add(json!({
@@ -621,8 +621,8 @@ impl Exploration<'_> {
         self.args.summaries.are_asked_for() || self.args.drawings.have_page()
     }
 
-    fn context<'t>(&'t self, next: &'t [String]) -> ReportContext<'t> {
-        ReportContext {
+    fn context<'t>(&'t self, next: &'t [String]) -> LineUpReportContext<'t> {
+        LineUpReportContext {
             subject: &self.args.subject,
             reader: Audience::Shell,
             is_replay: self.args.replay.is_some(),
@@ -664,7 +664,7 @@ impl Exploration<'_> {
         if weak.matrices == 0 && weak.stopped.is_none() {
             return named;
         }
-        let context = |options| ReportContext { options, ..self.context(&[]) };
+        let context = |options| LineUpReportContext { options, ..self.context(&[]) };
         if self.pass == 1 {
             let named = Named::needed(options.memory.model, &self.passes[0]);
             return named.besides(context(&self.passes[0]), &self.summaries[0], true);
@@ -711,7 +711,7 @@ impl Exploration<'_> {
         // No matrix says that there would have been more.
         let is_cut = is_interrupted() && status == Status::Unknown && self.summary().unknown == 0;
         let presented = UnderModels {
-            presented: Presented {
+            presented: PresentedLineUp {
                 context: self.context(&next),
                 summary: self.summary(),
                 shown,

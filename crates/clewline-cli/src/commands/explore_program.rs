@@ -10,12 +10,12 @@ use std::{
 use clap::{CommandFactory, FromArgMatches, Parser};
 use clewline_core::{Reason, is_interrupted};
 use clewline_report::render::{
-    summary::{Entry, Word},
+    summary::{SummaryEntry, Word},
     text::shell_word,
 };
 use clewline_unmodified::{
-    BlindSpot, BlindSpots, Error, GaveUp, OutputMode, Points, Remote, RunOptions, Session, StartOptions,
-    Trust, Unseen, read_places, show_places,
+    BlindSpot, BlindSpots, GaveUp, OutputMode, Points, ProgramError, Remote, RunOptions, RunningProgram,
+    StartOptions, Trust, Unseen, read_places, show_places,
 };
 use serde_json::{Value as Json, json};
 
@@ -173,7 +173,7 @@ pub(super) fn parse(
 pub(super) fn explore_started(
     started: StartedProgram<'_>,
     arguments: &[OsString],
-    start: impl FnOnce(&RunOptions, StartOptions) -> Result<Session, Error>,
+    start: impl FnOnce(&RunOptions, StartOptions) -> Result<RunningProgram, ProgramError>,
 ) -> Result<Explored, Failure> {
     let StartedProgram { name, typed, number, inputs, blind_spots, needs_threads, fingerprint } = started;
     let (mut wanted, args) = match parse(name, arguments)? {
@@ -189,11 +189,13 @@ pub(super) fn explore_started(
     wanted.racing.extend(&earlier.racing);
     let options = StartOptions { output: OutputMode::Inherited, limit: args.timeout() };
     let session = match start(&wanted, options) {
-        Err(error @ Error::Late) => {
+        Err(error @ ProgramError::Late) => {
             print_unknown(&error);
             return given_up((name, number), arguments, GaveUp::Unknown, error.to_string());
         }
-        Err(Error::GaveUp { why, message }) => return given_up((name, number), arguments, why, message),
+        Err(ProgramError::GaveUp { why, message }) => {
+            return given_up((name, number), arguments, why, message);
+        }
         Err(_) if is_interrupted() => return Err(Failure::Message(Reason::Interrupted.to_string())),
         other => other?,
     };
@@ -225,7 +227,7 @@ pub(super) fn explore_started(
         Ok(()) => explored,
         // It may have been killed because it did not stop by itself.
         Err(_) if is_interrupted() => explored,
-        Err(Error::GaveUp { why, message }) => given_up((name, number), arguments, why, message),
+        Err(ProgramError::GaveUp { why, message }) => given_up((name, number), arguments, why, message),
         Err(error) => Err(error.into()),
     }
 }
@@ -236,7 +238,7 @@ pub(super) fn explore_only(
     tool: &'static str,
     started: StartedProgram<'_>,
     arguments: &[OsString],
-    start: impl FnOnce(&RunOptions, StartOptions) -> Result<Session, Error>,
+    start: impl FnOnce(&RunOptions, StartOptions) -> Result<RunningProgram, ProgramError>,
 ) -> Result<Status, Failure> {
     let args = match parse(started.name, arguments)? {
         Ok((_, args)) => args,
@@ -258,8 +260,8 @@ pub(super) fn explore_only(
 }
 
 /// The entry of a program, explored by `command`, that ended without a verdict.
-pub(super) fn lost(name: String, headline: String, command: String) -> Entry {
-    Entry { next: vec![command], ..Entry::new(name, Word::Unknown, headline) }
+pub(super) fn lost(name: String, headline: String, command: String) -> SummaryEntry {
+    SummaryEntry { next: vec![command], ..SummaryEntry::new(name, Word::Unknown, headline) }
 }
 
 /// A program that cannot be explored to its end, and has printed why. If the verdict is unknown for
@@ -282,7 +284,7 @@ fn given_up(
     if let Some(line) = &line {
         Stdout::new().print(line.as_bytes())?;
     }
-    let entry = Entry::new(name.to_owned(), Word::Unknown, message);
+    let entry = SummaryEntry::new(name.to_owned(), Word::Unknown, message);
     // A program that is alone has a summary of its own.
     if number.is_none() {
         args.write_of_all(explore::NOUNS.summary(vec![entry.clone()]))?;

@@ -3,15 +3,16 @@
 use clewline_report::render::{
     Cause,
     block::Block,
-    summary::{Entry, Word},
+    summary::{SummaryEntry, Word},
 };
 use serde_json::{Value as Json, json};
 
 use super::journal::milliseconds;
 
 /// An entry as JSON.
-pub(super) fn to_json(entry: &Entry) -> Json {
-    let Entry { name, verdict, cause, headline, blocks, work, algorithm, elapsed, place, next, page } = entry;
+pub(super) fn to_json(entry: &SummaryEntry) -> Json {
+    let SummaryEntry { name, verdict, cause, headline, blocks, work, algorithm, elapsed, place, next, page } =
+        entry;
     let block = |it: &Block| json!(it.kind());
     json!({
         "name": name,
@@ -29,12 +30,12 @@ pub(super) fn to_json(entry: &Entry) -> Json {
 }
 
 /// The entry that was written as `json`; `None` if it was not.
-pub(super) fn from_json(json: &Json) -> Option<Entry> {
+pub(super) fn from_json(json: &Json) -> Option<SummaryEntry> {
     let text = |it: &Json| Some(it.as_str()?.to_owned());
     let texts = |it: &Json| it.as_array()?.iter().map(text).collect::<Option<Vec<String>>>();
     let block = |it: &Json| Block::of_kind(it[0].as_str()?, texts(&it[1])?);
     let place = &json["place"];
-    Some(Entry {
+    Some(SummaryEntry {
         name: text(&json["name"])?,
         verdict: Word::find(json["verdict"].as_str()?)?,
         cause: Cause::ALL.into_iter().find(|it| json["cause"] == it.name()),
@@ -58,7 +59,7 @@ mod tests {
     #[test]
     fn an_entry_is_read_as_it_was_written() {
         let texts = || vec!["one".to_owned(), "two".to_owned()];
-        let entry = Entry {
+        let entry = SummaryEntry {
             name: "a\nb".to_owned(),
             verdict: Word::Violated,
             cause: Some(Cause::MemoryLeak),
@@ -78,8 +79,8 @@ mod tests {
             next: texts(),
             page: Some("p.html".to_owned()),
         };
-        let plain = Entry { cause: None, work: None, place: None, page: None, ..entry.clone() };
-        let nowhere = Entry { place: Some(("f".to_owned(), None)), ..entry.clone() };
+        let plain = SummaryEntry { cause: None, work: None, place: None, page: None, ..entry.clone() };
+        let nowhere = SummaryEntry { place: Some(("f".to_owned(), None)), ..entry.clone() };
         for entry in [entry, plain, nowhere] {
             assert_eq!(format!("{:?}", from_json(&to_json(&entry)).unwrap()), format!("{entry:?}"));
         }

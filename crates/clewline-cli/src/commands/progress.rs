@@ -12,7 +12,7 @@ use std::{
 };
 
 use clewline_core::{Budget, visible};
-use clewline_methods::Progress;
+use clewline_methods::CheckProgress;
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
 // Faster commands show no progress.
@@ -27,20 +27,20 @@ pub(super) struct ProgressLine {
 
 /// The progress of a check.
 #[derive(Debug, Default)]
-pub(super) struct CheckProgress {
+pub(super) struct CheckProgressBar {
     bytes: AtomicU64,
     // The length of the input in bytes; 0 if unknown.
     length: AtomicU64,
     budget: Mutex<Option<Budget>>,
 }
 
-impl CheckProgress {
+impl CheckProgressBar {
     /// Stores `progress`.
-    pub(super) fn note(&self, progress: Progress<'_>) {
+    pub(super) fn note(&self, progress: CheckProgress<'_>) {
         match progress {
-            Progress::Opened(length) => self.length.store(length, Ordering::Relaxed),
-            Progress::Reading(bytes) => self.bytes.store(bytes, Ordering::Relaxed),
-            Progress::Judging(budget) => {
+            CheckProgress::Opened(length) => self.length.store(length, Ordering::Relaxed),
+            CheckProgress::Reading(bytes) => self.bytes.store(bytes, Ordering::Relaxed),
+            CheckProgress::Judging(budget) => {
                 *self.budget.lock().unwrap_or_else(PoisonError::into_inner) = Some(budget.clone());
             }
             // Other kinds of progress are not shown.

@@ -3,8 +3,8 @@
 
 use clewline_methods::{
     Quasi, QuasiReading,
-    line_up::Options,
-    relaxed::{QuasiQuery, Roles},
+    line_up::LineUpOptions,
+    relaxed::{ElementCalls, QuasiQuery},
 };
 use clewline_report::render::text::shell_word;
 
@@ -44,10 +44,10 @@ fn warn(quasi: &Quasi, spec: &str) -> Result<(), Failure> {
 pub(super) fn ask(
     query: &QuasiQuery<'_>,
     golden: Option<&str>,
-    options: &mut Options,
-) -> Result<Option<Roles>, Failure> {
+    options: &mut LineUpOptions,
+) -> Result<Option<ElementCalls>, Failure> {
     if let (None, Some(spec)) = (golden, query.spec) {
-        warn(query.quasi, Roles::plain(spec))?;
+        warn(query.quasi, ElementCalls::plain(spec))?;
     }
     options.ask(query).map_err(|it| Failure::at("--quasi", it))
 }

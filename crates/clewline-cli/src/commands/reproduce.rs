@@ -13,7 +13,7 @@ use clewline_lab::reproduce::{
 };
 use clewline_report::{
     OutputFile,
-    render::table::{self, Cell, Column, Table},
+    render::table::{self, Cell, Column, ReportTable},
 };
 use serde_json::{Value as Json, json};
 
@@ -134,7 +134,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         Output::Json => {
             // Some rows were printed when they came.
             let rows = outcome.table.rows.split_off(progress.state().printed);
-            table::json(&Table { rows, ..outcome.table }, name)
+            table::json(&ReportTable { rows, ..outcome.table }, name)
         }
         Output::Text => {
             let text = table::text(&outcome.table, TABLE_WIDTH_COLUMNS);
@@ -206,7 +206,8 @@ impl Progress for Kept {
 
     fn row(&self, columns: &[Column], row: &[Cell]) {
         let columns = columns.to_vec();
-        let table = Table { title: String::new(), columns, rows: vec![row.to_vec()], notes: Vec::new() };
+        let table =
+            ReportTable { title: String::new(), columns, rows: vec![row.to_vec()], notes: Vec::new() };
         match self.format {
             Output::Json => {
                 let printed = Stdout::new().print(table::json(&table, self.table).as_bytes());

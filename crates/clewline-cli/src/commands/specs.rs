@@ -1,6 +1,6 @@
 //! `clewline specs`: the built-in specifications.
 
-use clewline_specs::{CATALOG, Entry, entry, find};
+use clewline_specs::{CATALOG, SpecificationEntry, entry, find};
 use serde_json::{Value as Json, json};
 
 use super::{
@@ -30,7 +30,7 @@ Examples:
   clewline specs --format json   one JSON object per line";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let entries: Vec<&Entry> = match &args.name {
+    let entries: Vec<&SpecificationEntry> = match &args.name {
         None => CATALOG.iter().collect(),
         Some(name) => {
             find(name).map_err(|it| Failure::Message(it.to_string()))?;
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-fn as_text(entry: &Entry) -> String {
+fn as_text(entry: &SpecificationEntry) -> String {
     let mut text = format!("{}: {}\n", entry.name, entry.about);
     if let Some(parameter) = entry.parameter {
         text.push_str(&format!("  {}:N takes {parameter}\n", entry.name));
@@ -63,7 +63,7 @@ fn as_text(entry: &Entry) -> String {
     text
 }
 
-fn as_json(entry: &Entry) -> Json {
+fn as_json(entry: &SpecificationEntry) -> Json {
     let operations: Json =
         entry.operations.iter().map(|it| json!({"op": it.usage(), "does": it.description()})).collect();
     let mut object = json!({"name": entry.name, "about": entry.about, "operations": operations});

@@ -57,10 +57,10 @@ impl From<clewline_methods::Error> for Failure {
     }
 }
 
-impl From<unmodified::Error> for Failure {
-    fn from(error: unmodified::Error) -> Self {
+impl From<unmodified::ProgramError> for Failure {
+    fn from(error: unmodified::ProgramError) -> Self {
         match error {
-            unmodified::Error::Killed { .. } => Failure::Killed(error.to_string()),
+            unmodified::ProgramError::Killed { .. } => Failure::Killed(error.to_string()),
             error => Failure::Message(error.to_string()),
         }
     }

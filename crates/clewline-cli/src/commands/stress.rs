@@ -14,7 +14,7 @@ use std::{
 
 use clewline_core::{MayFail, ParseError, ValueDomain, is_interrupted};
 use clewline_lab as subjects;
-use clewline_methods::stress::{Outcome, Phase, Progress, Stress, ThreadRole};
+use clewline_methods::stress::{Phase, Stress, StressOutcome, StressProgress, ThreadRole};
 use clewline_report::render::{Proposal, Publish, WitnessShown, grouped};
 use clewline_specs as specs;
 use clewline_threads::{Clock, ClockKind, Noise, Pinning};
@@ -264,7 +264,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// Prints and writes an outcome.
-fn report(args: &Args, outcome: &Outcome) -> Result<Status, Failure> {
+fn report(args: &Args, outcome: &StressOutcome) -> Result<Status, Failure> {
     let status = Status::of(outcome.verdict());
     Stdout::new().print(written(outcome, args.format, WitnessShown::Not).as_bytes())?;
     args.summaries.write(&NOUNS.summary(vec![outcome.entry()]))?;
@@ -273,7 +273,7 @@ fn report(args: &Args, outcome: &Outcome) -> Result<Status, Failure> {
 }
 
 /// Runs the test in rounds, each of which is a unit of the journal.
-fn rounds(args: &Args, stress: &Stress, mut journal: Journal) -> Result<Outcome, Failure> {
+fn rounds(args: &Args, stress: &Stress, mut journal: Journal) -> Result<StressOutcome, Failure> {
     let begun = Instant::now();
     let before = journal.before();
     let limit = Limit::of(args).timeout;
@@ -412,7 +412,7 @@ impl Limit {
 }
 
 impl State {
-    fn note(&self, progress: Progress) {
+    fn note(&self, progress: StressProgress) {
         self.is_shrinking.store(progress.phase == Phase::Shrinking, Ordering::Relaxed);
         self.executions.store(progress.executions, Ordering::Relaxed);
         self.operations.store(progress.operations, Ordering::Relaxed);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clewline_report::render::summary::{self, Clock, Entry, Summary};
+use clewline_report::render::summary::{self, Durations, Summary, SummaryEntry};
 
 use super::{output::save, status::Failure};
 
@@ -41,7 +41,7 @@ pub(super) struct Nouns {
 
 impl Nouns {
     /// The summary of these entries.
-    pub(super) fn summary(self, entries: Vec<Entry>) -> Summary {
+    pub(super) fn summary(self, entries: Vec<SummaryEntry>) -> Summary {
         let Nouns { tool, nouns, work } = self;
         Summary { tool, nouns, work, entries }
     }
@@ -57,8 +57,8 @@ impl Summaries {
         self.junit.iter().chain(&self.markdown).map(PathBuf::as_path)
     }
 
-    pub(super) fn clock(&self) -> Clock {
-        if self.times { Clock::Shown } else { Clock::Hidden }
+    pub(super) fn clock(&self) -> Durations {
+        if self.times { Durations::Shown } else { Durations::Hidden }
     }
 
     /// Writes the requested summaries.

@@ -12,6 +12,7 @@ use std::{
     sync::OnceLock,
 };
 
+use rules::SharedName;
 use tree::Tree;
 
 fn root() -> PathBuf {
@@ -67,6 +68,39 @@ fn no_dependency_closes_a_cycle() {
 fn no_file_takes_a_name_from_a_module_around_it() {
     let complaints: Vec<String> = crates().iter().flat_map(|(_, tree)| rules::detours(tree)).collect();
     expect_none(&complaints);
+}
+
+const SPECIFICATION: &str = "each specification has one, in the module of its name: `channel::State`";
+const STANDARD_NAME: &str = "code under test imports it instead of the one of `std` or `tokio`";
+const OBJECT: &str = "a stand-in for the one of `std` or `tokio`, and the specification of that object";
+
+/// Names of conventions, which are written with their modules.
+const SHARED_NAMES: [SharedName; 10] = [
+    SharedName { name: "Return", crates: &["clewline-specs"], reason: SPECIFICATION },
+    SharedName { name: "State", crates: &["clewline-specs"], reason: SPECIFICATION },
+    SharedName { name: "JoinHandle", crates: STAND_INS, reason: STANDARD_NAME },
+    SharedName { name: "MutexGuard", crates: STAND_INS, reason: STANDARD_NAME },
+    SharedName { name: "Receiver", crates: STAND_INS, reason: STANDARD_NAME },
+    SharedName { name: "RecvError", crates: STAND_INS, reason: STANDARD_NAME },
+    SharedName { name: "Sender", crates: STAND_INS, reason: STANDARD_NAME },
+    SharedName { name: "TryRecvError", crates: STAND_INS, reason: STANDARD_NAME },
+    SharedName { name: "Mutex", crates: STAND_INS_AND_SPECIFICATIONS, reason: OBJECT },
+    SharedName { name: "Semaphore", crates: STAND_INS_AND_SPECIFICATIONS, reason: OBJECT },
+];
+const STAND_INS: &[&str] = &["clewline-async", "clewline-threads"];
+const STAND_INS_AND_SPECIFICATIONS: &[&str] = &["clewline-async", "clewline-specs", "clewline-threads"];
+
+/// Not of the product: each system of the lab has messages and entries of its own.
+const NOT_PUBLISHED_NAMES: [&str; 2] = ["clewline-lab", "clewline-testing"];
+
+/// A reader who meets a name knows which type it is, whichever crate it comes from.
+#[test]
+fn a_public_name_means_one_type() {
+    let is_product = |name: &str| !NOT_PUBLISHED_NAMES.contains(&name);
+    let product: Vec<_> = crates().iter().filter(|it| is_product(&it.0)).collect();
+    let types: usize = product.iter().map(|it| it.1.public_types().len()).sum();
+    assert!(500 < types, "public types were found: {types}");
+    expect_none(&rules::ambiguous_names(&product, &SHARED_NAMES));
 }
 
 /// The layers are drawn in ARCHITECTURE.md, for every crate of more than a file.

@@ -1,9 +1,9 @@
 //! One headline for one cause, in every output; and deadlocks that name the user's lines.
 
-use clewline_methods::line_up::{Cause, LineUp, Outcome};
+use clewline_methods::line_up::{Cause, LineUp, LineUpOutcome};
 use clewline_report::render::{
     Present, Publish, WitnessShown,
-    summary::{self, Clock, Summary},
+    summary::{self, Durations, Summary},
 };
 use clewline_threads::{
     sync::{
@@ -16,7 +16,7 @@ use clewline_threads::{
 
 /// Checks that every output has this cause and this headline.
 #[track_caller]
-fn expect(outcome: &Outcome, cause: Cause, headline: &str) {
+fn expect(outcome: &LineUpOutcome, cause: Cause, headline: &str) {
     assert_eq!((outcome.cause(), outcome.headline().as_str()), (Some(cause), headline), "{outcome}");
     assert!(outcome.to_string().starts_with(&format!("violated: {headline}\n")), "{outcome}");
     let json = outcome.json(WitnessShown::Not).get("found").expect("a finding");
@@ -28,9 +28,9 @@ fn expect(outcome: &Outcome, cause: Cause, headline: &str) {
         work: "executions",
         entries: vec![outcome.entry()],
     };
-    let junit = summary::junit(&summary, Clock::Hidden);
+    let junit = summary::junit(&summary, Durations::Hidden);
     assert!(junit.contains(&format!("type=\"{}\" message=\"{headline}\"", cause.name())), "{junit}");
-    assert!(summary::markdown(&summary, Clock::Hidden).contains(headline));
+    assert!(summary::markdown(&summary, Durations::Hidden).contains(headline));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clewline_check::{Algorithm, Checker, Options, checkers, judge};
+use clewline_check::{Algorithm, Checker, JudgeOptions, checkers, judge};
 use clewline_core::{Budget, ErasedHistory, Reason, Verdict, Witness};
 use clewline_methods::Check;
 use clewline_specs::{CATALOG, find};
@@ -73,11 +73,11 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
 fn decided(checker: &'static dyn Checker, sample: &Sample, case: &dyn ErasedHistory) -> bool {
     let may_give_up = checker.name().ends_with("-tree") && SMALL_HISTORY_OPS_MAX < case.spans().len();
     let configurations = if may_give_up { pick(10_000, CONFIGURATIONS) } else { CONFIGURATIONS };
-    let options = Options {
+    let options = JudgeOptions {
         algorithm: Algorithm::Named(vec![checker]),
         budget: Budget::unlimited().with_configurations(configurations),
         counterexample_configurations: 0,
-        ..Options::default()
+        ..JudgeOptions::default()
     };
     let context = || format!("{} by {}", sample.path.display(), checker.name());
     match judge(case.problems(), &options).verdict {

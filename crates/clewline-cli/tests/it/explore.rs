@@ -3,8 +3,8 @@
 use clewline_explore::schedulers;
 use clewline_matrix::{Component, Explorable};
 use clewline_methods::line_up::{
-    Checked, LineUp, Matrix, Options, Presented, check, shrink,
-    text::{Audience, InterleavingDetail, ReportContext, Summary},
+    Checked, LineUp, LineUpOptions, Matrix, PresentedLineUp, check, shrink,
+    text::{Audience, InterleavingDetail, LineUpReportContext, MatrixSummary},
 };
 use clewline_report::render::{present, text::Style};
 use clewline_threads::sync::{
@@ -76,14 +76,14 @@ fn printed_of(
     subject: &dyn Explorable,
     matrix: &str,
     shown: InterleavingDetail,
-    smaller: impl Fn(Checked, &Options) -> Checked,
+    smaller: impl Fn(Checked, &LineUpOptions) -> Checked,
 ) -> String {
-    let options = Options::default();
+    let options = LineUpOptions::default();
     let matrix: Matrix = matrix.parse().unwrap();
     let checked = check(subject, &matrix, &options).unwrap();
-    let summary = Summary::of(&checked);
+    let summary = MatrixSummary::of(&checked);
     let next = ["clewline explore …".to_owned()];
-    let telling = ReportContext {
+    let telling = LineUpReportContext {
         subject: "it",
         reader: Audience::Shell,
         is_replay: false,
@@ -92,7 +92,7 @@ fn printed_of(
         shown,
     };
     let small = checked.finding().is_some().then(|| smaller(checked, &options));
-    let presented = Presented {
+    let presented = PresentedLineUp {
         context: telling,
         summary: &summary,
         shown: small.as_ref(),

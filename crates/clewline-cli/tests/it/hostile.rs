@@ -4,7 +4,7 @@ use clewline_core::Random;
 use clewline_methods::{Check, Report};
 use clewline_report::render::{
     Publish, WitnessShown, html, json, present, summary,
-    summary::{Clock, Summary},
+    summary::{Durations, Summary},
     table,
     text::Style,
 };
@@ -74,7 +74,7 @@ fn histories(random: &mut Random) -> [String; 2] {
     [format!("{enq}{wrong}"), enq]
 }
 
-fn check_report(report: &Report<'_>, name: &str) -> summary::Entry {
+fn check_report(report: &Report<'_>, name: &str) -> summary::SummaryEntry {
     for width in [20, 80] {
         let style = Style { width, witness: WitnessShown::Whole, ..Style::default() };
         check_harmless(&present::text(report, &style), "text");
@@ -112,7 +112,7 @@ fn no_renderer_lets_recorded_text_command_anything() {
             Check::new().reader(&name, unread.as_bytes(), "queue").run().expect_err("no such operation");
         check_harmless(&format!("error: {error}"), "error");
         let _json = json::failure(&name, &error.message());
-        entries.push(summary::Entry {
+        entries.push(summary::SummaryEntry {
             name: name.clone(),
             verdict: summary::Word::Unreadable,
             headline: format!("{name}: {name}"),
@@ -123,9 +123,9 @@ fn no_renderer_lets_recorded_text_command_anything() {
         });
         let summary =
             Summary { tool: "clewline check", nouns: ("history", "histories"), work: "operations", entries };
-        check_harmless(&summary::junit(&summary, Clock::Hidden), "JUnit");
-        check_harmless(&summary::markdown(&summary, Clock::Hidden), "Markdown");
-        check_harmless(&table::text(&summary::table(&summary, Clock::Hidden, 9), 80), "table");
+        check_harmless(&summary::junit(&summary, Durations::Hidden), "JUnit");
+        check_harmless(&summary::markdown(&summary, Durations::Hidden), "Markdown");
+        check_harmless(&table::text(&summary::table(&summary, Durations::Hidden, 9), 80), "table");
         for line in summary::annotations(&summary).lines() {
             let rest = line.strip_prefix("::error ").expect("one line each");
             check_harmless(rest, "annotation");

@@ -10,7 +10,7 @@ use std::{
 
 use clewline::assert_linearizable;
 use clewline_core::{Event, History, Reason, Verdict};
-use clewline_methods::{Check, Progress, check, check_file};
+use clewline_methods::{Check, CheckProgress, check, check_file};
 
 use crate::run::{BAD, Folder, GOOD, hard};
 
@@ -123,7 +123,7 @@ fn progress_is_reported() {
     let judged = Arc::new(AtomicU64::new(0));
     let printed = Arc::clone(&judged);
     let check = Check::new().progress(move |it| {
-        if let Progress::Judging(_) = it {
+        if let CheckProgress::Judging(_) = it {
             printed.fetch_add(1, Ordering::Relaxed);
         }
     });

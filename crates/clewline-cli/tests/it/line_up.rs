@@ -7,8 +7,8 @@ use clewline_core::Verdict;
 use clewline_lab::{self, classes::CLASSES};
 use clewline_matrix::{Component, Explorable};
 use clewline_methods::line_up::{
-    Cause, Checked, Entry, Matrix, Options, Plan, Reference, ThreadScheduler, check, check_all, replay,
-    shrink,
+    Cause, Checked, LineUpOptions, Matrix, MatrixEntry, Plan, Reference, ThreadScheduler, check, check_all,
+    replay, shrink,
 };
 use clewline_threads::{
     control::{Memory, MemoryModel},
@@ -51,7 +51,7 @@ fn counter(is_right: bool) -> Component<AtomicU32> {
 
 #[test]
 fn a_counter_that_counts_holds_and_one_that_loses_does_not() {
-    let options = Options::default();
+    let options = LineUpOptions::default();
     let two = matrix("inc get | inc get");
     let checked = check(&counter(true), &two, &options).unwrap();
     expect(&checked, None);
@@ -68,7 +68,7 @@ fn a_counter_that_counts_holds_and_one_that_loses_does_not() {
 
 #[test]
 fn serial_histories_of_a_full_matrix_are_counted() {
-    let options = Options::default();
+    let options = LineUpOptions::default();
     let checked =
         check(&counter(true), &matrix("inc inc get | inc get inc | get inc inc"), &options).unwrap();
     expect(&checked, None);
@@ -90,7 +90,7 @@ fn a_lock_that_is_not_released_blocks() {
         let _never = it.lock().unwrap();
         now
     });
-    let checked = check(&forgetful, &matrix("inc | inc"), &Options::default()).unwrap();
+    let checked = check(&forgetful, &matrix("inc | inc"), &LineUpOptions::default()).unwrap();
     // In serial executions the second call blocks as well, so this is the reference.
     expect(&checked, None);
     assert_eq!(checked.serial_stuck, 2);
@@ -98,7 +98,7 @@ fn a_lock_that_is_not_released_blocks() {
 
 #[test]
 fn an_event_that_is_missed_blocks_its_waiter() {
-    let options = Options::default();
+    let options = LineUpOptions::default();
     let missed = matrix("wait | set reset set");
     expect(&check(&*class("manual-reset-event", ""), &missed, &options).unwrap(), None);
 }
@@ -109,7 +109,7 @@ fn structures_are_explored_against_their_specification_too() {
     let testable = (aba.variant.build)();
     let right = (clewline_lab::find("treiber-stack").unwrap().variant.build)();
     for against in [Reference::Serial, Reference::Specification] {
-        let options = Options { against, ..Options::default() };
+        let options = LineUpOptions { against, ..LineUpOptions::default() };
         let checked = check(right.explorable(), &matrix("push(1) pop | push(2) pop"), &options).unwrap();
         expect(&checked, None);
         let mut needs = matrix("pop | pop pop push(3) | push(4)");
@@ -122,7 +122,7 @@ fn structures_are_explored_against_their_specification_too() {
 
 #[test]
 fn matrices_are_reported_in_order_for_any_number_of_jobs() {
-    let entries = ["inc", "get"].map(|it| Entry::new(vec![it.to_owned()])).to_vec();
+    let entries = ["inc", "get"].map(|it| MatrixEntry::new(vec![it.to_owned()])).to_vec();
     let plan = Plan { entries, columns: 2, rows: 2, seed: 7, ..Plan::default() };
     let printed = |jobs: usize| {
         let mut printed = Vec::new();
@@ -130,7 +130,8 @@ fn matrices_are_reported_in_order_for_any_number_of_jobs() {
             printed.push((it.matrix.to_string(), it.verdict.word(), it.executions, it.histories));
             ControlFlow::Continue(())
         };
-        check_all(&counter(false), &mut plan.matrices(), &Options::default(), jobs, &mut visit).unwrap();
+        check_all(&counter(false), &mut plan.matrices(), &LineUpOptions::default(), jobs, &mut visit)
+            .unwrap();
         printed
     };
     let (one, many) = (printed(1), printed(3));
@@ -145,9 +146,9 @@ fn a_specification_or_another_implementation_may_be_the_reference() {
         .call("inc", |it: &AtomicU32| it.fetch_add(1, SeqCst) + 1)
         .call("get", |it: &AtomicU32| it.load(SeqCst));
     // It is linearizable, but does not begin at 0.
-    expect(&check(&wrong, &two, &Options::default()).unwrap(), None);
+    expect(&check(&wrong, &two, &LineUpOptions::default()).unwrap(), None);
     let against = Reference::Golden(Arc::new(counter(true)));
-    let checked = check(&wrong, &two, &Options { against, ..Options::default() }).unwrap();
+    let checked = check(&wrong, &two, &LineUpOptions { against, ..LineUpOptions::default() }).unwrap();
     expect(&checked, Some(Cause::NotLinearizable));
 
     let register = |initial: u32| {
@@ -155,17 +156,19 @@ fn a_specification_or_another_implementation_may_be_the_reference() {
             .call("write(1)", |it: &AtomicU32| it.store(1, SeqCst))
             .call("read", |it: &AtomicU32| Some(it.load(SeqCst)).filter(|it| *it != 0))
     };
-    let options = Options { against: Reference::Named("register".to_owned()), ..Options::default() };
+    let options =
+        LineUpOptions { against: Reference::Named("register".to_owned()), ..LineUpOptions::default() };
     expect(&check(&register(0), &matrix("write(1) read | read"), &options).unwrap(), None);
     let checked = check(&register(2), &matrix("write(1) | read"), &options).unwrap();
     expect(&checked, Some(Cause::NotLinearizable));
-    let unknown = Options { against: Reference::Named("regster".to_owned()), ..Options::default() };
+    let unknown =
+        LineUpOptions { against: Reference::Named("regster".to_owned()), ..LineUpOptions::default() };
     assert!(check(&register(0), &matrix("read"), &unknown).is_err());
 }
 
 #[test]
 fn executions_that_are_not_serializable_are_counted_on_request() {
-    let options = Options { counts_unserializable: true, ..Options::default() };
+    let options = LineUpOptions { counts_unserializable: true, ..LineUpOptions::default() };
     let stack = (clewline_lab::find("treiber-stack").unwrap().variant.build)();
     let checked = check(stack.explorable(), &matrix("push(1) pop | push(2)"), &options).unwrap();
     // A failed compare-and-swap is retried: correct, and not serializable.
@@ -187,7 +190,7 @@ fn uncontrolled_nondeterminism_is_named_and_located() {
             it.0.load(SeqCst)
         },
     );
-    let checked = check(&wavering, &matrix("inc inc | inc"), &Options::default()).unwrap();
+    let checked = check(&wavering, &matrix("inc inc | inc"), &LineUpOptions::default()).unwrap();
     let Verdict::Unknown(reason) = &checked.verdict else { panic!("{checked:#?}") };
     assert!(reason.starts_with("uncontrolled nondeterminism at "), "{reason}");
     assert!(reason.contains("line_up.rs:"), "{reason}");
@@ -221,7 +224,7 @@ fn announced(order: Ordering) -> Component<Announced> {
 
 #[test]
 fn a_data_race_is_a_cause_of_its_own() {
-    let options = Options::default();
+    let options = LineUpOptions::default();
     expect(&check(&announced(Ordering::Release), &matrix("put | look"), &options).unwrap(), None);
     let checked = check(&announced(Ordering::Relaxed), &matrix("put look | look look"), &options).unwrap();
     expect(&checked, Some(Cause::DataRace));
@@ -243,8 +246,8 @@ fn a_leak_is_a_cause_of_its_own() {
             },
         )
     };
-    expect(&check(&keeper(false), &matrix("copy | copy"), &Options::default()).unwrap(), None);
-    let checked = check(&keeper(true), &matrix("copy | copy"), &Options::default()).unwrap();
+    expect(&check(&keeper(false), &matrix("copy | copy"), &LineUpOptions::default()).unwrap(), None);
+    let checked = check(&keeper(true), &matrix("copy | copy"), &LineUpOptions::default()).unwrap();
     expect(&checked, Some(Cause::MemoryLeak));
 }
 
@@ -259,7 +262,7 @@ fn a_weak_memory_model_shows_bugs_that_sequential_consistency_hides() {
         .call("look(1)", |it: &[AtomicU32; 2]| it[1].load(Ordering::Acquire));
     let checked = |model: MemoryModel, scheduler: ThreadScheduler| {
         let memory = Memory { model, ..Memory::default() };
-        let options = Options { memory, scheduler: scheduler.entry(), ..Options::default() };
+        let options = LineUpOptions { memory, scheduler: scheduler.entry(), ..LineUpOptions::default() };
         let checked = check(&flags, &matrix("raise(0) look(1) | raise(1) look(0)"), &options).unwrap();
         if let Some(finding) = checked.finding() {
             let again = replay(&flags, &checked.matrix, &finding.schedule, &options).unwrap();

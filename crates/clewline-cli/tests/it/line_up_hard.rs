@@ -8,7 +8,7 @@ use std::{
 
 use clewline_core::Verdict;
 use clewline_matrix::Component;
-use clewline_methods::line_up::{Cause, Checked, LineUp, Matrix, Options, check, replay};
+use clewline_methods::line_up::{Cause, Checked, LineUp, LineUpOptions, Matrix, check, replay};
 use clewline_threads::{
     choose,
     sync::{
@@ -25,7 +25,7 @@ fn matrix(text: &str) -> Matrix {
 
 #[track_caller]
 fn expect<T: 'static>(subject: &Component<T>, matrix: &Matrix, cause: Option<Cause>) -> Checked {
-    let checked = check(subject, matrix, &Options::default()).unwrap();
+    let checked = check(subject, matrix, &LineUpOptions::default()).unwrap();
     assert_eq!(checked.finding().map(|it| it.cause), cause, "{checked:#?}");
     assert!(!matches!(checked.verdict, Verdict::Unknown(_)), "{checked:#?}");
     checked
@@ -160,7 +160,7 @@ fn a_lock_that_is_tried_only_in_concurrent_executions_can_be_replayed() {
     };
     let checked = expect(&subject(), &matrix("a | b"), Some(Cause::NotLinearizable));
     let finding = checked.finding().unwrap();
-    let again = replay(&subject(), &checked.matrix, &finding.schedule, &Options::default()).unwrap();
+    let again = replay(&subject(), &checked.matrix, &finding.schedule, &LineUpOptions::default()).unwrap();
     assert_eq!(again.finding().map(|it| &it.operations), Some(&finding.operations));
 }
 
@@ -183,7 +183,7 @@ fn a_count_that_is_read_only_in_concurrent_executions_can_be_replayed() {
     };
     let checked = expect(&subject(), &matrix("a | b"), Some(Cause::NotLinearizable));
     let finding = checked.finding().unwrap();
-    let again = replay(&subject(), &checked.matrix, &finding.schedule, &Options::default()).unwrap();
+    let again = replay(&subject(), &checked.matrix, &finding.schedule, &LineUpOptions::default()).unwrap();
     assert_eq!(again.finding().map(|it| &it.operations), Some(&finding.operations));
 }
 
@@ -200,7 +200,7 @@ fn other_numbers_of_choices_are_uncontrolled_nondeterminism() {
     };
     let subject = Component::new(|| AtomicU32::new(0)).call("before", before).call("last", last);
     for text in ["before", "last", "before | last"] {
-        let checked = check(&subject, &matrix(text), &Options::default()).unwrap();
+        let checked = check(&subject, &matrix(text), &LineUpOptions::default()).unwrap();
         assert!(
             matches!(&checked.verdict, Verdict::Unknown(it) if it.contains("uncontrolled")),
             "{checked:#?}"
@@ -212,9 +212,9 @@ fn other_numbers_of_choices_are_uncontrolled_nondeterminism() {
 fn too_many_columns_are_refused() {
     let subject = Component::new(|| ()).call("a", |(): &()| ());
     let many = |n: usize| matrix(&vec!["a"; n].join(" | "));
-    assert!(check(&subject, &many(17), &Options::default()).is_err());
+    assert!(check(&subject, &many(17), &LineUpOptions::default()).is_err());
     let with_initial = Matrix { initial: vec!["a".to_owned()], ..many(16) };
-    assert!(check(&subject, &with_initial, &Options::default()).is_err());
+    assert!(check(&subject, &with_initial, &LineUpOptions::default()).is_err());
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_reached_time_limit_is_no_success() {
 fn a_subject_that_cannot_be_made_or_dropped_panics() {
     let unmade =
         Component::new(|| -> AtomicU32 { panic!("no memory") }).call("get", |it: &AtomicU32| it.load(SeqCst));
-    let checked = check(&unmade, &"get | get".parse().unwrap(), &Options::default()).unwrap();
+    let checked = check(&unmade, &"get | get".parse().unwrap(), &LineUpOptions::default()).unwrap();
     assert_eq!(checked.finding().map(|it| it.cause), Some(Cause::Panic), "{checked:#?}");
 
     struct Held(Mutex<u32>);
@@ -245,7 +245,7 @@ fn a_subject_that_cannot_be_made_or_dropped_panics() {
     }
     let undropped =
         Component::new(|| Held(Mutex::new(0))).call("keep", |it: &Held| std::mem::forget(it.0.lock()));
-    let checked = check(&undropped, &"keep".parse().unwrap(), &Options::default()).unwrap();
+    let checked = check(&undropped, &"keep".parse().unwrap(), &LineUpOptions::default()).unwrap();
     let finding = checked.finding().unwrap();
     assert_eq!(finding.cause, Cause::Panic);
     assert!(finding.panic.as_ref().unwrap().1.message.contains("no thread is left"), "{finding:#?}");

@@ -5,12 +5,14 @@ use std::{sync::Arc, time::Duration};
 use clewline_core::Verdict;
 use clewline_explore::{
     Bounds,
-    schedulers::{SCHEDULERS, Settings, bounded::PREEMPTIONS},
+    schedulers::{SCHEDULERS, SchedulerSettings, bounded::PREEMPTIONS},
 };
 use clewline_matrix::Component;
 use clewline_methods::{
     Quasi,
-    line_up::{Cause, Checked, Matrix, Options, Reference, calls, check, observations::observe, shrink},
+    line_up::{
+        Cause, Checked, LineUpOptions, Matrix, Reference, calls, check, observations::observe, shrink,
+    },
     relaxed::{Judging, WellFormed},
 };
 use clewline_threads::{
@@ -27,8 +29,8 @@ fn matrix(text: &str) -> Matrix {
     text.parse().unwrap()
 }
 
-fn golden<T: 'static>(it: Component<T>) -> Options {
-    Options { against: Reference::Golden(Arc::new(it)), ..Options::default() }
+fn golden<T: 'static>(it: Component<T>) -> LineUpOptions {
+    LineUpOptions { against: Reference::Golden(Arc::new(it)), ..LineUpOptions::default() }
 }
 
 #[track_caller]
@@ -52,10 +54,10 @@ fn looks(n: usize) -> Component<AtomicU32> {
 #[test]
 fn truncated_executions_are_no_success_in_either_phase() {
     let limits = Limits { steps: 6, ..Limits::default() };
-    let options = Options { limits, ..Options::default() };
+    let options = LineUpOptions { limits, ..LineUpOptions::default() };
     let serial = check(&looks(10), &matrix("look | look"), &options).unwrap();
     unknown(&serial, "serial executions did not come to an end");
-    let options = Options { limits, ..golden(looks(1)) };
+    let options = LineUpOptions { limits, ..golden(looks(1)) };
     unknown(&check(&looks(10), &matrix("look | look"), &options).unwrap(), "longer than 6 steps");
     assert_eq!(cause(&check(&looks(2), &matrix("look | look"), &options).unwrap()), None);
 }
@@ -77,7 +79,7 @@ fn wavering(first: std::ops::Range<u32>) -> Component<(bool, AtomicU32)> {
 #[test]
 fn uncontrolled_nondeterminism_is_no_success_in_either_phase() {
     // The executions of the first phase differ, and those of the second do not.
-    let serial = check(&wavering(0..1), &matrix("look look | look"), &Options::default()).unwrap();
+    let serial = check(&wavering(0..1), &matrix("look look | look"), &LineUpOptions::default()).unwrap();
     unknown(&serial, "uncontrolled");
     assert_eq!(serial.executions, 0);
     // Phase 1 runs another implementation.
@@ -92,10 +94,10 @@ fn results_that_differ_in_a_replay_are_no_violation() {
         let made = std::sync::atomic::AtomicU32::new(0);
         Component::new(|| ()).call("next", move |(): &()| made.fetch_add(1, SeqCst))
     };
-    let serial = check(&next(), &matrix("next | next"), &Options::default()).unwrap();
+    let serial = check(&next(), &matrix("next | next"), &LineUpOptions::default()).unwrap();
     unknown(&serial, "returned something else");
     // Here two executions of phase 1 begin with the same call, which returns different results.
-    let serial = check(&next(), &matrix("next | next | next"), &Options::default()).unwrap();
+    let serial = check(&next(), &matrix("next | next | next"), &LineUpOptions::default()).unwrap();
     unknown(&serial, "returned something else");
     assert_eq!(serial.executions, 0);
     let zero = Component::new(|| ()).call("next", |(): &()| 0);
@@ -105,7 +107,7 @@ fn results_that_differ_in_a_replay_are_no_violation() {
 #[test]
 fn a_panic_in_a_serial_execution_is_reported_first() {
     let boom = || Component::new(|| ()).call("boom", |(): &()| -> u32 { panic!("always") });
-    let checked = check(&boom(), &matrix("boom | boom"), &Options::default()).unwrap();
+    let checked = check(&boom(), &matrix("boom | boom"), &LineUpOptions::default()).unwrap();
     assert_eq!(cause(&checked), Some(Cause::Panic));
     assert!(checked.finding().unwrap().is_serial && checked.executions == 0);
     // A panic of the reference is no violation of the subject.
@@ -117,7 +119,7 @@ fn a_panic_in_a_serial_execution_is_reported_first() {
 fn nondeterminism_is_a_violation_unless_it_is_allowed() {
     let draw = || Component::new(|| ()).call("draw", |(): &()| choose(2)).call("rest", |(): &()| 7);
     let draws = matrix("rest draw | rest");
-    let checked = check(&draw(), &draws, &Options::default()).unwrap();
+    let checked = check(&draw(), &draws, &LineUpOptions::default()).unwrap();
     assert_eq!(cause(&checked), Some(Cause::Nondeterminism));
     // The execution is the second of the two that differ.
     let finding = checked.finding().unwrap();
@@ -125,15 +127,15 @@ fn nondeterminism_is_a_violation_unless_it_is_allowed() {
     for (at, answer) in &finding.tried[1].complete {
         assert_eq!(finding.operations[*at].returned.as_ref().map(|it| &it.1), Some(answer), "{finding:#?}");
     }
-    let options = Options { allows_nondeterminism: true, ..Options::default() };
+    let options = LineUpOptions { allows_nondeterminism: true, ..LineUpOptions::default() };
     assert_eq!(cause(&check(&draw(), &draws, &options).unwrap()), None);
     assert_eq!(cause(&check(&draw(), &draws, &golden(draw())).unwrap()), None);
 }
 
 #[test]
 fn observations_of_another_matrix_are_rejected() {
-    let seen = observe(&looks(1), &matrix("look | look"), &Options::default()).unwrap();
-    let options = Options { against: Reference::Observed(Arc::new(seen)), ..Options::default() };
+    let seen = observe(&looks(1), &matrix("look | look"), &LineUpOptions::default()).unwrap();
+    let options = LineUpOptions { against: Reference::Observed(Arc::new(seen)), ..LineUpOptions::default() };
     assert_eq!(cause(&check(&looks(1), &matrix("look | look"), &options).unwrap()), None);
     assert!(check(&looks(1), &matrix("look look"), &options).is_err());
 }
@@ -145,8 +147,8 @@ fn taking_a_pointer_is_no_race() {
             .call("take", |it: &UnsafeCell<u32>| it.get().is_null())
             .call("put", |it: &UnsafeCell<u32>| it.with_mut(|_| ()))
     };
-    assert_eq!(cause(&check(&cell(), &matrix("take | put"), &Options::default()).unwrap()), None);
-    let checked = check(&cell(), &matrix("put | put"), &Options::default()).unwrap();
+    assert_eq!(cause(&check(&cell(), &matrix("take | put"), &LineUpOptions::default()).unwrap()), None);
+    let checked = check(&cell(), &matrix("put | put"), &LineUpOptions::default()).unwrap();
     assert_eq!(cause(&checked), Some(Cause::DataRace));
 }
 
@@ -159,7 +161,7 @@ fn shrinking_keeps_the_kind_of_violation() {
             it.store(count + 1, SeqCst);
             count
         });
-    let options = Options::default();
+    let options = LineUpOptions::default();
     let other = check(&subject, &matrix("inc | inc"), &options).unwrap();
     assert_eq!(cause(&other), Some(Cause::NotLinearizable));
     for text in ["boom inc | boom inc", "inc boom | inc boom", "boom | inc | inc", "inc | inc | boom"] {
@@ -190,7 +192,7 @@ fn interrupted(panics: bool) -> Component<[AtomicU32; 2]> {
 
 #[test]
 fn the_violation_with_the_fewest_preemptions_is_shown() {
-    let options = Options::default();
+    let options = LineUpOptions::default();
     for (panics, fewest) in [(false, 1), (true, 2)] {
         let subject = interrupted(panics);
         let checked = check(&subject, &matrix("slow | quick"), &options).unwrap();
@@ -206,10 +208,12 @@ fn the_violation_with_the_fewest_preemptions_is_shown() {
 fn the_fewest_preemptions_are_shown_for_every_scheduler() {
     let subject = interrupted(false);
     let found_with = |name: &str| {
-        let mut options =
-            Options { scheduler: clewline_explore::schedulers::find(name).unwrap(), ..Options::default() };
+        let mut options = LineUpOptions {
+            scheduler: clewline_explore::schedulers::find(name).unwrap(),
+            ..LineUpOptions::default()
+        };
         let bounds = Bounds::default().with(&PREEMPTIONS, None);
-        options.settings = Settings { seed: 1, bounds, ..options.settings };
+        options.settings = SchedulerSettings { seed: 1, bounds, ..options.settings };
         let checked = check(&subject, &matrix("slow | quick"), &options).unwrap();
         assert_eq!(cause(&checked), Some(Cause::NotLinearizable), "{name}");
         let before = checked.finding().unwrap().preemptions;
@@ -242,7 +246,7 @@ fn shrinking_removes_a_sequence_as_a_whole() {
     };
     let shrunk = |sequences: &[&str]| {
         let sequences = sequences.iter().map(|it| calls(it).unwrap()).collect();
-        let options = Options { sequences, ..Options::default() };
+        let options = LineUpOptions { sequences, ..LineUpOptions::default() };
         let checked = check(&subject(), &matrix("enter leave look | look enter leave"), &options).unwrap();
         shrink(&subject(), checked, &options).unwrap().matrix.to_string()
     };
@@ -257,7 +261,7 @@ fn long_histories_are_distinguished() {
             it.load(SeqCst);
             it.load(SeqCst);
         });
-    let mut options = Options { against: Reference::Anything, ..Options::default() };
+    let mut options = LineUpOptions { against: Reference::Anything, ..LineUpOptions::default() };
     options.settings.bounds.set(&PREEMPTIONS, None);
     let text = format!("{} | two", ["one"; 33].join(" "));
     let checked = check(&subject, &matrix(&text), &options).unwrap();
@@ -269,13 +273,13 @@ fn long_histories_are_distinguished() {
 fn more_operations_than_a_word_has_bits_are_judged_as_well() {
     let inc = |it: &AtomicU32| it.fetch_add(1, SeqCst);
     let subject = Component::new(|| AtomicU32::new(0)).call("inc", inc);
-    let checked = check(&subject, &matrix(&["inc"; 65].join(" ")), &Options::default()).unwrap();
+    let checked = check(&subject, &matrix(&["inc"; 65].join(" ")), &LineUpOptions::default()).unwrap();
     assert_eq!((cause(&checked), checked.serial_full), (None, 1));
 }
 
 #[test]
 fn a_reached_time_limit_is_no_success() {
-    let options = Options { time: Some(Duration::ZERO), ..Options::default() };
+    let options = LineUpOptions { time: Some(Duration::ZERO), ..LineUpOptions::default() };
     unknown(&check(&looks(9), &matrix("look | look | look"), &options).unwrap(), "the limit was reached");
 }
 
@@ -308,7 +312,7 @@ fn a_program_that_may_block_is_violated_though_it_may_also_end() {
             });
             it.store(1, SeqCst);
         });
-    let options = Options { against: Reference::Anything, ..Options::default() };
+    let options = LineUpOptions { against: Reference::Anything, ..LineUpOptions::default() };
     let checked = check(&subject, &matrix("start"), &options).unwrap();
     assert_eq!((cause(&checked), checked.executions), (Some(Cause::Deadlock), 2));
 }
@@ -324,8 +328,10 @@ fn a_stuck_history_counts_once() {
             word.load(SeqCst);
             word.load(SeqCst);
         });
-    let bounded =
-        Options { scheduler: clewline_explore::schedulers::find("bounded").unwrap(), ..Options::default() };
+    let bounded = LineUpOptions {
+        scheduler: clewline_explore::schedulers::find("bounded").unwrap(),
+        ..LineUpOptions::default()
+    };
     let checked = check(&subject, &matrix("stay | look"), &bounded).unwrap();
     assert_eq!(cause(&checked), None);
     // `look` comes before `stay`, or they overlap.
@@ -340,7 +346,7 @@ fn a_history_that_cannot_be_checked_is_no_success() {
         || Component::new(|| Mutex::new(())).call("stay", |it: &Mutex<()>| std::mem::forget(it.lock()));
     let quasi = "all=1".parse::<Quasi>().unwrap();
     let judging = Judging::Displaced(quasi, WellFormed::Whatever);
-    let options = Options { judging, ..golden(subject()) };
+    let options = LineUpOptions { judging, ..golden(subject()) };
     assert_eq!(cause(&check(&subject(), &matrix("stay"), &options).unwrap()), None);
     unknown(&check(&subject(), &matrix("stay | stay"), &options).unwrap(), "a call blocks");
 }
@@ -348,9 +354,10 @@ fn a_history_that_cannot_be_checked_is_no_success() {
 #[test]
 fn incomplete_observations_are_not_written() {
     let boom = Component::new(|| ()).call("boom", |(): &()| -> u32 { panic!("always") });
-    let refused = observe(&boom, &matrix("boom"), &Options::default()).unwrap_err().to_string();
+    let refused = observe(&boom, &matrix("boom"), &LineUpOptions::default()).unwrap_err().to_string();
     assert_eq!(refused, "a call fails, one call at a time");
-    let options = Options { limits: Limits { steps: 6, ..Limits::default() }, ..Options::default() };
+    let options =
+        LineUpOptions { limits: Limits { steps: 6, ..Limits::default() }, ..LineUpOptions::default() };
     let refused = observe(&looks(10), &matrix("look"), &options).unwrap_err().to_string();
     assert!(refused.contains("did not come to an end"), "{refused}");
 }

@@ -161,7 +161,7 @@ fn lossy() -> LineUp<clewline_matrix::Component<Lossy>> {
 }
 
 /// The report without durations.
-fn timeless(tested: &clewline_methods::line_up::Outcome) -> String {
+fn timeless(tested: &clewline_methods::line_up::LineUpOutcome) -> String {
     tested.to_string().lines().filter(|it| !it.starts_with("took:")).collect::<Vec<_>>().join("\n")
 }
 

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use clewline_check::{Options, judge};
+use clewline_check::{JudgeOptions, judge};
 use clewline_cli::planting::{Violate, plant};
 use clewline_core::{ErasedHistory, ErasedSpec, GeneratorConfig, ObjectKind, Recording, Verdict};
 use clewline_specs::{CATALOG, find};
@@ -70,7 +70,7 @@ fn check_planted(
     let start = Instant::now();
     let case = load(&*spec, good.clone());
     let is_small = has_small_cores(&good, case.problems()[0].kind());
-    let judgement = judge(case.problems(), &Options::default());
+    let judgement = judge(case.problems(), &JudgeOptions::default());
     let about = format!("{name}, {operations} operations, seed {seed}");
     assert_eq!(judgement.verdict.word(), "holds", "{about}");
     eprintln!("{about}: holds by {} in {:?}", judgement.algorithm, start.elapsed());
@@ -83,7 +83,7 @@ fn check_planted(
         let planted = start.elapsed();
         let start = Instant::now();
         let case = load(&*spec, bad);
-        let judgement = judge(case.problems(), &Options::default());
+        let judgement = judge(case.problems(), &JudgeOptions::default());
         let Verdict::Violated(violation) = judgement.verdict else {
             panic!("{about}: {}", judgement.verdict.word());
         };

@@ -8,12 +8,12 @@ use clewline_lab::systems::{NamedSystem, Shape, find_system};
 use clewline_matrix::Component;
 use clewline_methods::{
     Check, Quasi, QuasiReading, Report,
-    actors::{self, Progress},
+    actors::{self, ExploreProgress},
     line_up::{
         self, LineUp, PresentedMatrix,
         text::{Audience, InterleavingDetail},
     },
-    stress::{Outcome, Stress},
+    stress::{Stress, StressOutcome},
 };
 use clewline_report::render::{
     Publish, WitnessShown,
@@ -95,7 +95,7 @@ impl Subject<Queue> for Stubborn {
     }
 }
 
-fn stressed(stress: Stress) -> Outcome {
+fn stressed(stress: Stress) -> StressOutcome {
     let stress = stress.threads(1).operations(20).executions(2).seed(1);
     stress.shrink(Duration::ZERO).without_saving().without_environment().run().unwrap()
 }
@@ -129,8 +129,8 @@ fn a_check_of_matrices_is_reported_everywhere_alike() {
         check_presented(&tested, word);
         assert_eq!(tested.to_string(), present::text(&tested, &Style::default()));
     }
-    let options = line_up::Options::default();
-    let telling = line_up::text::ReportContext {
+    let options = line_up::LineUpOptions::default();
+    let telling = line_up::text::LineUpReportContext {
         subject: "counter",
         reader: Audience::Shell,
         is_replay: false,
@@ -158,10 +158,10 @@ fn an_exploration_of_actors_is_reported_everywhere_alike() {
     ] {
         let found = find_system(system).unwrap();
         let named = NamedSystem::new(found, found.variant.calls.parse::<Shape>().unwrap());
-        let options = actors::Options { states, stuck, ..actors::Options::default() };
+        let options = actors::ExploreOptions { states, stuck, ..actors::ExploreOptions::default() };
         let harness = named.harness(&options).unwrap();
-        let outcome = actors::explore(&harness, &options, &Progress::default()).unwrap();
-        let telling = actors::ReportContext {
+        let outcome = actors::explore(&harness, &options, &ExploreProgress::default()).unwrap();
+        let telling = actors::ExploreReportContext {
             system,
             harness: found.variant.calls,
             spec: found.system.spec,
@@ -169,6 +169,6 @@ fn an_exploration_of_actors_is_reported_everywhere_alike() {
             is_replay: false,
             next: &["clewline actors …".to_owned()],
         };
-        check_presented(&actors::Presented { context: telling, outcome: &outcome }, word);
+        check_presented(&actors::PresentedExploration { context: telling, outcome: &outcome }, word);
     }
 }

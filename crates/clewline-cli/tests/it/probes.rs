@@ -9,12 +9,12 @@ use std::{
 
 use clewline_explore::{
     Bounds, Coverage, Ending, explore,
-    schedulers::{Entry, SCHEDULERS, Settings, bounded::PREEMPTIONS},
+    schedulers::{SCHEDULERS, SchedulerEntry, SchedulerSettings, bounded::PREEMPTIONS},
 };
 use clewline_matrix::Component;
-use clewline_methods::line_up::{Cause, LineUp, Outcome};
+use clewline_methods::line_up::{Cause, LineUp, LineUpOutcome};
 use clewline_threads::{
-    control::{Calls, Limits, Program},
+    control::{Calls, Limits, ThreadProgram},
     hint::spin_loop,
     sync::{
         Mutex,
@@ -23,30 +23,30 @@ use clewline_threads::{
 };
 
 /// Schedulers that explore every history, each without a preemption bound.
-fn exhaustive() -> impl Iterator<Item = &'static Entry> {
+fn exhaustive() -> impl Iterator<Item = &'static SchedulerEntry> {
     let found = SCHEDULERS.iter().filter(|it| it.is_exhaustive && !it.explores_graphs);
     assert!(2 <= found.clone().count());
     found
 }
 
-fn any_preemptions() -> Settings {
-    Settings { bounds: Bounds::default().with(&PREEMPTIONS, None), ..Settings::default() }
+fn any_preemptions() -> SchedulerSettings {
+    SchedulerSettings { bounds: Bounds::default().with(&PREEMPTIONS, None), ..SchedulerSettings::default() }
 }
 
 /// The results of the operations, one per thread, under every schedule; and how executions end.
 fn outcomes<T: 'static>(
-    entry: &Entry,
+    entry: &SchedulerEntry,
     threads: usize,
     make: impl Fn() -> T + 'static,
     call: impl Fn(&T, &usize) -> usize + RefUnwindSafe + 'static,
 ) -> (BTreeSet<String>, u64, u64) {
     let calls = Calls { columns: (0..threads).map(|it| vec![it]).collect(), ..Calls::default() };
-    let mut program = Program::new(calls, make, call, Limits::default());
+    let mut program = ThreadProgram::new(calls, make, call, Limits::default());
     let (mut seen, mut stuck) = (BTreeSet::new(), 0);
     let mut scheduler = (entry.make)(&any_preemptions());
     let (coverage, executions) = explore(&mut program, &mut *scheduler, u64::MAX, |program, ending, _| {
         let answers = program.outcome().operations;
-        let answer = |it: &clewline_threads::control::Operation<usize>| {
+        let answer = |it: &clewline_threads::control::CallOutcome<usize>| {
             it.ret.as_ref().map_or("-".to_owned(), |it| it.1.to_string())
         };
         seen.insert(answers.iter().map(answer).collect());
@@ -58,7 +58,7 @@ fn outcomes<T: 'static>(
 }
 
 #[track_caller]
-fn check_outcomes(entry: &Entry, seen: &BTreeSet<String>, expected: &[&str]) {
+fn check_outcomes(entry: &SchedulerEntry, seen: &BTreeSet<String>, expected: &[&str]) {
     assert_eq!(seen.iter().map(String::as_str).collect::<Vec<_>>(), expected, "{}", entry.name);
 }
 
@@ -148,7 +148,7 @@ fn a_deadlock_is_a_result_and_exploration_goes_on() {
     assert_eq!(tested.found.unwrap().matrix.len(), 2);
 }
 
-fn cause(tested: &Outcome) -> Option<Cause> {
+fn cause(tested: &LineUpOutcome) -> Option<Cause> {
     tested.found.as_ref().and_then(|it| it.finding()).map(|it| it.cause)
 }
 

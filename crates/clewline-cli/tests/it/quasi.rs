@@ -180,7 +180,7 @@ fn a_long_history_of_a_relaxed_queue_is_judged_by_its_monitor() {
     let recording = clewline_specs::find("quasi-queue:8").unwrap().generate(&plan);
     for (spec, is_right) in [("quasi-queue:8", true), ("quasi-queue:2", false)] {
         let case = clewline_specs::find(spec).unwrap().load(recording.clone()).unwrap();
-        let judgement = clewline_check::judge(case.problems(), &clewline_check::Options::default());
+        let judgement = clewline_check::judge(case.problems(), &clewline_check::JudgeOptions::default());
         let holds = matches!(judgement.verdict, Verdict::Holds(_));
         assert_eq!((holds, judgement.algorithm.as_str()), (is_right, "quasi queue monitor"), "{spec}");
     }

@@ -11,7 +11,7 @@ use std::{
 use clewline_core::{Datum, Event, History, OperationId, Value, erase_with, erase_with_codec};
 use clewline_methods::{
     check_file,
-    stress::{Outcome, RunFailure, Saved, Shrinking, Stress},
+    stress::{RunFailure, Saved, Shrinking, Stress, StressOutcome},
 };
 use clewline_specs::queue::{Call, Queue};
 use clewline_threads::{Noise, Subject, point};
@@ -73,7 +73,7 @@ fn ring(producers: usize, consumers: usize) -> Stress {
 }
 
 #[track_caller]
-fn run(stress: &Stress) -> Outcome {
+fn run(stress: &Stress) -> StressOutcome {
     stress.run().expect("there are threads, and the settings are right")
 }
 

@@ -12,7 +12,7 @@ use std::{
 
 use clewline_core::{Deterministic, Reason, Value, ValueDomain};
 use clewline_lab::subjects;
-use clewline_methods::stress::{Outcome, RunFailure, Stress};
+use clewline_methods::stress::{RunFailure, Stress, StressOutcome};
 use clewline_specs::{
     self,
     mutex::{self, Mutex as MutexSpec},
@@ -163,7 +163,7 @@ impl Subject<Queue> for Leaky {
     }
 }
 
-fn outcome_of(stress: &Stress) -> Outcome {
+fn outcome_of(stress: &Stress) -> StressOutcome {
     stress.clone().shrink(Duration::ZERO).without_saving().run().unwrap()
 }
 
@@ -233,7 +233,7 @@ fn locking_once(is_jammed: bool) -> Stress {
         .executions(2)
 }
 
-fn lock_once(is_jammed: bool) -> Outcome {
+fn lock_once(is_jammed: bool) -> StressOutcome {
     outcome_of(&locking_once(is_jammed))
 }
 

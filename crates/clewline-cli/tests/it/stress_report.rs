@@ -19,7 +19,7 @@ use clewline_core::{Deterministic, History, OperationId, Value, Verdict};
 use clewline_formats::formats;
 use clewline_methods::{
     check, check_file,
-    stress::{Outcome, RunFailure, Saved, Shrinking, Stress},
+    stress::{RunFailure, Saved, Shrinking, Stress, StressOutcome},
 };
 use clewline_specs::{
     queue::{self, Queue},
@@ -66,12 +66,12 @@ fn backwards() -> Stress {
 }
 
 #[track_caller]
-fn run(stress: &Stress) -> Outcome {
+fn run(stress: &Stress) -> StressOutcome {
     stress.run().expect("there are threads")
 }
 
 /// The report with every duration and the clock left out.
-fn redacted(outcome: &Outcome) -> String {
+fn redacted(outcome: &StressOutcome) -> String {
     // Where lines end depends on what is left out.
     let report =
         outcome.to_string().replace("\n          ", " ").replace(&outcome.clock.to_string(), "CLOCK");

@@ -10,7 +10,7 @@ use clewline_lab::{
     enumeration::{Counting, Enumeration, EnumerationPlan},
     find_explorable,
 };
-use clewline_methods::{line_up::Options, relaxed::Roles};
+use clewline_methods::{line_up::LineUpOptions, relaxed::ElementCalls};
 use clewline_unmodified::{Compiler, Program, Runtime, Sources};
 
 use super::program::{Ran, clewline};
@@ -337,7 +337,7 @@ fn structures_in_c_have_the_histories_that_they_have_in_rust() {
         ("k_stack.c", &[], "k-stack", "stack"),
         ("quasi_priority_queue.c", &["-DBUG_B2"], "quasi-priority-queue:b2", "priority-queue"),
     ] {
-        let roles = Roles::of(spec).unwrap();
+        let roles = ElementCalls::of(spec).unwrap();
         let factors = |add: u32| format!("{}={add},{}=2", roles.add(), roles.remove());
         let asked = CensusRequest {
             matrix: roles.shape(2, 2, 2),
@@ -351,7 +351,7 @@ fn structures_in_c_have_the_histories_that_they_have_in_rust() {
         let path = programs().join(file);
         let sources = Sources { files: vec![path], flags: flags.iter().map(OsString::from).collect() };
         let rust = find_explorable(subject).unwrap().build();
-        let options = Options { executions_max: asked.executions_max, ..Options::default() };
+        let options = LineUpOptions { executions_max: asked.executions_max, ..LineUpOptions::default() };
         let readings = asked.readings().unwrap();
         let enumeration = || Enumeration::new(EnumerationPlan::counting(Counting::Distinct));
         let expected =

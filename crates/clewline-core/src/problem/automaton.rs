@@ -61,7 +61,7 @@ pub struct PossibleResult {
 }
 
 /// A sequential execution of the specification.
-pub trait Replay {
+pub trait SequentialExecution {
     /// Executes the operation at `position`. Returns false if the specification does not allow it
     /// here.
     fn advance(&mut self, position: usize) -> bool;

@@ -12,8 +12,8 @@ use rustc_hash::FxHashMap;
 
 use crate::step::TaskId;
 
-pub use pct::Pct;
-pub use pos::Pos;
+pub use pct::PctChooser;
+pub use pos::PosChooser;
 
 /// Priorities by key: the candidate with the highest one is chosen.
 pub trait Priorities<K> {

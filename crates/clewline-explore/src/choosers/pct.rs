@@ -10,7 +10,7 @@ use super::Priorities;
 
 /// See the header of this file.
 #[derive(Clone, Debug, Default)]
-pub struct Pct<P> {
+pub struct PctChooser<P> {
     /// The priorities; candidates that were lowered have the priorities of change points.
     pub priorities: P,
     // After how many steps the candidate that would be chosen is lowered, and to which priority;
@@ -20,10 +20,10 @@ pub struct Pct<P> {
     changes_passed: usize,
 }
 
-impl<P> Pct<P> {
+impl<P> PctChooser<P> {
     /// These priorities, and no change points.
     pub fn new(priorities: P) -> Self {
-        Pct { priorities, changes: Vec::new(), changes_passed: 0 }
+        PctChooser { priorities, changes: Vec::new(), changes_passed: 0 }
     }
 
     /// Starts an execution with these change points, each a number of steps and a priority.

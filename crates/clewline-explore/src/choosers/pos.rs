@@ -11,12 +11,12 @@ use super::Priorities;
 
 /// See the header of this file.
 #[derive(Clone, Debug, Default)]
-pub struct Pos<P> {
+pub struct PosChooser<P> {
     // 0 if none was drawn.
     priorities: P,
 }
 
-impl<P: Default> Pos<P> {
+impl<P: Default> PosChooser<P> {
     /// Starts an execution.
     pub fn begin(&mut self) {
         self.priorities = P::default();

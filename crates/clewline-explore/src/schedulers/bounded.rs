@@ -8,7 +8,7 @@
 //! multithreaded programs", 2007.
 
 use super::{
-    entry::{Entry, Settings},
+    entry::{SchedulerEntry, SchedulerSettings},
     exhaustive::Path,
 };
 use crate::{
@@ -27,13 +27,13 @@ pub const PREEMPTIONS: Bound = Bound {
 };
 
 /// The entry in the table of schedulers.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "bounded",
     about: "every schedule up to the preemption bound, depth-first",
     is_exhaustive: true,
     explores_graphs: false,
     bounds: &[PREEMPTIONS],
-    make: |settings: &Settings| Box::new(Bounded::new(settings.bounds.get(&PREEMPTIONS))),
+    make: |settings: &SchedulerSettings| Box::new(Bounded::new(settings.bounds.get(&PREEMPTIONS))),
 };
 
 /// See the [module documentation](self).

@@ -16,8 +16,8 @@
 
 use super::{
     bounded::PREEMPTIONS,
-    causality::{Causality, Dependence},
-    entry::{Entry, Settings},
+    causality::{Causality, DependenceRelation},
+    entry::{SchedulerEntry, SchedulerSettings},
     tree::{EMPTY_NODE, Node, Tree},
 };
 use crate::{
@@ -26,13 +26,13 @@ use crate::{
 };
 
 /// The entry in the table of schedulers.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "bounded-dpor",
     about: "partial-order reduction up to the preemption bound",
     is_exhaustive: true,
     explores_graphs: false,
     bounds: &[PREEMPTIONS],
-    make: |settings: &Settings| Box::new(BoundedDpor::new(settings.bounds.get(&PREEMPTIONS))),
+    make: |settings: &SchedulerSettings| Box::new(BoundedDpor::new(settings.bounds.get(&PREEMPTIONS))),
 };
 
 /// See the [module documentation](self).
@@ -50,7 +50,7 @@ impl BoundedDpor {
     pub fn new(preemptions: Option<u32>) -> Self {
         BoundedDpor {
             tree: Tree::default(),
-            causality: Causality::with_all_races(Dependence::Histories),
+            causality: Causality::with_all_races(DependenceRelation::Histories),
             preemptions_max: preemptions.unwrap_or(u32::MAX),
             is_bounded: false,
         }

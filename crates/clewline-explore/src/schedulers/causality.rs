@@ -20,7 +20,7 @@ use crate::step::{Access, SharedId, Step, TaskId, TaskSet};
 
 /// The dependence relation between steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dependence {
+pub enum DependenceRelation {
     /// Steps whose order can affect a history: [`Step::is_dependent`].
     #[default]
     Histories,
@@ -29,13 +29,13 @@ pub enum Dependence {
     Conflicts,
 }
 
-impl Dependence {
+impl DependenceRelation {
     /// Whether the two steps are dependent. Both have been executed, or the first has.
     #[inline]
     pub(super) fn holds(self, a: &Step, b: &Step) -> bool {
         match self {
-            Dependence::Histories => a.is_dependent(b),
-            Dependence::Conflicts => a.conflicts(b),
+            DependenceRelation::Histories => a.is_dependent(b),
+            DependenceRelation::Conflicts => a.conflicts(b),
         }
     }
 }
@@ -105,7 +105,7 @@ struct WokenTask {
 /// The happens-before order of the steps of an execution.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Causality {
-    pub(super) dependence: Dependence,
+    pub(super) dependence: DependenceRelation,
     // Whether a race with one step hides races with steps that happen before that one.
     hides_earlier_races: bool,
     pub(super) events: Vec<Event>,
@@ -137,12 +137,12 @@ impl Cursor {
 }
 
 impl Causality {
-    pub(super) fn new(dependence: Dependence) -> Self {
+    pub(super) fn new(dependence: DependenceRelation) -> Self {
         Causality { dependence, hides_earlier_races: true, ..Causality::default() }
     }
 
     /// A race with one step does not hide races with earlier steps of other tasks.
-    pub(super) fn with_all_races(dependence: Dependence) -> Self {
+    pub(super) fn with_all_races(dependence: DependenceRelation) -> Self {
         Causality { dependence, ..Causality::default() }
     }
 
@@ -377,7 +377,7 @@ impl Causality {
                 latest = latest.max(object.reads[other]);
             }
         }
-        if self.dependence == Dependence::Histories {
+        if self.dependence == DependenceRelation::Histories {
             if step.returns {
                 latest = latest.max(task.last[CALLS]);
             }
@@ -402,7 +402,7 @@ impl Causality {
                 cursor.at[1] = object.reads[other];
             }
         }
-        if self.dependence == Dependence::Histories {
+        if self.dependence == DependenceRelation::Histories {
             if step.returns {
                 cursor.at[2] = task.last[CALLS];
             }

@@ -20,8 +20,8 @@
 //! Requires: at every point each task has at most one enabled step.
 
 use super::{
-    causality::{Causality, Clock, Dependence},
-    entry::{Entry, Settings},
+    causality::{Causality, Clock, DependenceRelation},
+    entry::{SchedulerEntry, SchedulerSettings},
     tree::{EMPTY_NODE, Node, Tree},
 };
 use crate::{
@@ -30,13 +30,13 @@ use crate::{
 };
 
 /// The entry in the table of schedulers.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "dpor",
     about: "dynamic partial-order reduction (source sets, sleep sets)",
     is_exhaustive: true,
     explores_graphs: false,
     bounds: &[],
-    make: |_: &Settings| Box::new(Dpor::new(Dependence::Histories)),
+    make: |_: &SchedulerSettings| Box::new(Dpor::new(DependenceRelation::Histories)),
 };
 
 /// See the [module documentation](self).
@@ -52,7 +52,7 @@ pub struct Dpor {
 impl Dpor {
     /// A scheduler with this dependence relation.
     #[must_use]
-    pub fn new(dependence: Dependence) -> Self {
+    pub fn new(dependence: DependenceRelation) -> Self {
         Dpor { tree: Tree::default(), causality: Causality::new(dependence), sleepers: Vec::new() }
     }
 

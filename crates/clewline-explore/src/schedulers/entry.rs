@@ -7,7 +7,7 @@ use crate::{
 
 /// A scheduler that the command line can name.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct SchedulerEntry {
     /// The name used on the command line.
     pub name: &'static str,
     /// One line for the help.
@@ -19,12 +19,12 @@ pub struct Entry {
     /// Its own bounds.
     pub bounds: &'static [Bound],
     /// Makes one.
-    pub make: fn(&Settings) -> Box<dyn Scheduler>,
+    pub make: fn(&SchedulerSettings) -> Box<dyn Scheduler>,
 }
 
 /// The settings of schedulers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct SchedulerSettings {
     /// The random seed.
     pub seed: u64,
     /// The number of executions of schedulers that do not terminate by themselves.
@@ -33,8 +33,8 @@ pub struct Settings {
     pub bounds: Bounds,
 }
 
-impl Default for Settings {
+impl Default for SchedulerSettings {
     fn default() -> Self {
-        Settings { seed: 0, executions: 10_000, bounds: Bounds::default() }
+        SchedulerSettings { seed: 0, executions: 10_000, bounds: Bounds::default() }
     }
 }

@@ -2,20 +2,20 @@
 
 use std::{borrow::Cow, slice};
 
-use super::entry::{Entry, Settings};
+use super::entry::{SchedulerEntry, SchedulerSettings};
 use crate::{
     scheduler::{Begin, Choice, Diverged, FastPath, Point, Scheduler},
     step::{Access, Step, TaskId, TaskSet},
 };
 
 /// The entry in the table of schedulers.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "exhaustive",
     about: "every schedule, depth-first",
     is_exhaustive: true,
     explores_graphs: false,
     bounds: &[],
-    make: |_: &Settings| Box::new(Exhaustive::default()),
+    make: |_: &SchedulerSettings| Box::new(Exhaustive::default()),
 };
 
 /// See the [module documentation](self).

@@ -19,19 +19,19 @@ use rustc_hash::FxHasher;
 
 use super::{
     bounded::PREEMPTIONS,
-    entry::{Entry, Settings},
+    entry::{SchedulerEntry, SchedulerSettings},
     exhaustive::Path,
 };
 use crate::scheduler::{Begin, Choice, Diverged, Point, Scheduler};
 
 /// The entry in the table of schedulers.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "iterative",
     about: "iterative context bounding: as `bounded`, fewest preemptions first",
     is_exhaustive: true,
     explores_graphs: false,
     bounds: &[PREEMPTIONS],
-    make: |settings: &Settings| Box::new(Iterative::new(settings.bounds.get(&PREEMPTIONS))),
+    make: |settings: &SchedulerSettings| Box::new(Iterative::new(settings.bounds.get(&PREEMPTIONS))),
 };
 
 /// See the [module documentation](self).

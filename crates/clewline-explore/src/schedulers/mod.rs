@@ -6,10 +6,10 @@ use clewline_core::{NotFound, Table};
 
 use crate::bounds::{Bound, distinct};
 
-pub use entry::{Entry, Settings};
+pub use entry::{SchedulerEntry, SchedulerSettings};
 
 /// The built-in schedulers.
-const BUILT_IN: &[Entry] = &[
+const BUILT_IN: &[SchedulerEntry] = &[
     bounded::ENTRY,
     bounded_dpor::ENTRY,
     dpor::ENTRY,
@@ -22,17 +22,17 @@ const BUILT_IN: &[Entry] = &[
 ];
 
 /// Every scheduler that explores, in alphabetical order.
-pub static SCHEDULERS: Table<Entry> = Table::new(BUILT_IN, |it| it.name);
+pub static SCHEDULERS: Table<SchedulerEntry> = Table::new(BUILT_IN, |it| it.name);
 
 /// The scheduler of that name on the command line.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Entry> {
+pub fn find(name: &str) -> Option<&'static SchedulerEntry> {
     SCHEDULERS.find(name)
 }
 
 /// A scheduler of threads, read from its name.
 #[derive(Clone, Copy, Debug)]
-pub struct ThreadScheduler(&'static Entry);
+pub struct ThreadScheduler(&'static SchedulerEntry);
 
 impl ThreadScheduler {
     /// Every schedule up to the preemption bound, depth-first.
@@ -56,7 +56,7 @@ impl ThreadScheduler {
 
     /// Its entry in the table.
     #[must_use]
-    pub const fn entry(self) -> &'static Entry {
+    pub const fn entry(self) -> &'static SchedulerEntry {
         self.0
     }
 }

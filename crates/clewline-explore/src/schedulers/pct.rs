@@ -13,7 +13,7 @@
 //! probabilistic guarantees of finding bugs", 2010.
 
 use super::{
-    entry::{Entry, Settings},
+    entry::{SchedulerEntry, SchedulerSettings},
     sampling::RandomRuns,
 };
 use crate::{
@@ -33,20 +33,20 @@ pub const DEPTH: Bound = Bound {
 };
 
 /// The entry in the table of schedulers.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "pct",
     about: "probabilistic concurrency testing: random priorities, d - 1 change points",
     is_exhaustive: false,
     explores_graphs: false,
     bounds: &[DEPTH],
-    make: |settings: &Settings| Box::new(Pct::new(settings)),
+    make: |settings: &SchedulerSettings| Box::new(Pct::new(settings)),
 };
 
 /// See the [module documentation](self).
 #[derive(Clone, Debug)]
 pub struct Pct {
     runs: RandomRuns,
-    chooser: choosers::Pct<[u64; TaskId::MAX]>,
+    chooser: choosers::PctChooser<[u64; TaskId::MAX]>,
     depth: u32,
     steps: usize,
     longest: usize,
@@ -55,10 +55,10 @@ pub struct Pct {
 impl Pct {
     /// With the seed, bug depth and number of executions of `settings`.
     #[must_use]
-    pub fn new(settings: &Settings) -> Self {
+    pub fn new(settings: &SchedulerSettings) -> Self {
         Pct {
             runs: RandomRuns::new(settings),
-            chooser: choosers::Pct::new([0; TaskId::MAX]),
+            chooser: choosers::PctChooser::new([0; TaskId::MAX]),
             depth: settings.bounds.get(&DEPTH).unwrap_or(DEPTH.default),
             steps: 0,
             longest: 0,

@@ -8,7 +8,7 @@
 //! Source: X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency sampling", 2018.
 
 use super::{
-    entry::{Entry, Settings},
+    entry::{SchedulerEntry, SchedulerSettings},
     sampling::RandomRuns,
 };
 use crate::{
@@ -18,13 +18,13 @@ use crate::{
 };
 
 /// The entry in the table of schedulers.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "pos",
     about: "partial-order sampling: random step priorities, reassigned to racing steps",
     is_exhaustive: false,
     explores_graphs: false,
     bounds: &[],
-    make: |settings: &Settings| Box::new(Pos::new(settings)),
+    make: |settings: &SchedulerSettings| Box::new(Pos::new(settings)),
 };
 
 /// See the [module documentation](self).
@@ -32,14 +32,14 @@ pub const ENTRY: Entry = Entry {
 pub struct Pos {
     runs: RandomRuns,
     // The priority of the next step of each task.
-    chooser: choosers::Pos<[u64; TaskId::MAX]>,
+    chooser: choosers::PosChooser<[u64; TaskId::MAX]>,
 }
 
 impl Pos {
     /// With the seed and number of executions of `settings`.
     #[must_use]
-    pub fn new(settings: &Settings) -> Self {
-        Pos { runs: RandomRuns::new(settings), chooser: choosers::Pos::default() }
+    pub fn new(settings: &SchedulerSettings) -> Self {
+        Pos { runs: RandomRuns::new(settings), chooser: choosers::PosChooser::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A uniformly random enabled step at every point.
 
 use super::{
-    entry::{Entry, Settings},
+    entry::{SchedulerEntry, SchedulerSettings},
     sampling::RandomRuns,
 };
 use crate::{
@@ -10,31 +10,31 @@ use crate::{
 };
 
 /// The entry in the table of schedulers.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "random",
     about: "random walk: a uniformly random enabled step",
     is_exhaustive: false,
     explores_graphs: false,
     bounds: &[],
-    make: |settings: &Settings| Box::new(Random::new(settings)),
+    make: |settings: &SchedulerSettings| Box::new(RandomScheduler::new(settings)),
 };
 
 /// See the [module documentation](self).
 #[derive(Clone, Debug)]
-pub struct Random {
+pub struct RandomScheduler {
     runs: RandomRuns,
     // The next random number, drawn ahead, so that the processor need not wait for it where a task
     // continues.
     next: u64,
 }
 
-impl Random {
+impl RandomScheduler {
     /// With the seed and number of executions of `settings`.
     #[must_use]
-    pub fn new(settings: &Settings) -> Self {
+    pub fn new(settings: &SchedulerSettings) -> Self {
         let mut runs = RandomRuns::new(settings);
         let next = runs.random.next();
-        Random { runs, next }
+        RandomScheduler { runs, next }
     }
 
     /// A number below `bound`: what [`below`](clewline_core::Random::below) would return.
@@ -45,7 +45,7 @@ impl Random {
     }
 }
 
-impl Scheduler for Random {
+impl Scheduler for RandomScheduler {
     fn begin(&mut self, begin: Begin) -> bool {
         let begins = self.runs.begin(begin);
         if begin == Begin::Anew {
@@ -71,7 +71,7 @@ impl Scheduler for Random {
     }
 }
 
-impl FastPath for Random {
+impl FastPath for RandomScheduler {
     fn replay_choice(&mut self, enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
         enabled.nth(self.below(enabled.len()))
     }

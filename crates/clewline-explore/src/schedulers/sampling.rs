@@ -2,7 +2,7 @@
 
 use clewline_core::Random;
 
-use super::entry::Settings;
+use super::entry::SchedulerSettings;
 use crate::scheduler::Begin;
 
 /// See the [module documentation](self).
@@ -15,8 +15,8 @@ pub(super) struct RandomRuns {
 }
 
 impl RandomRuns {
-    pub(super) fn new(settings: &Settings) -> Self {
-        let Settings { seed, executions, .. } = *settings;
+    pub(super) fn new(settings: &SchedulerSettings) -> Self {
+        let SchedulerSettings { seed, executions, .. } = *settings;
         RandomRuns { random: Random::new(seed), seed, executions, begun: 0 }
     }
 

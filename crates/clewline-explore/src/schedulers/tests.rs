@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
-use super::{Settings, pct, pct::Pct, pos::Pos, random::Random};
+use super::{SchedulerSettings, pct, pct::Pct, pos::Pos, random::RandomScheduler};
 use crate::{
     Access, Begin, Bounds, Choice, Ending, Point, Scheduler, SharedId, Step, System, TaskId, explore,
 };
@@ -52,8 +52,12 @@ impl System for Writers {
 
 const EXECUTIONS: u32 = 20_000;
 
-fn settings(depth: u32) -> Settings {
-    Settings { seed: 3, executions: EXECUTIONS.into(), bounds: Bounds::default().with(&pct::DEPTH, depth) }
+fn settings(depth: u32) -> SchedulerSettings {
+    SchedulerSettings {
+        seed: 3,
+        executions: EXECUTIONS.into(),
+        bounds: Bounds::default().with(&pct::DEPTH, depth),
+    }
 }
 
 /// The order of the tasks in each execution.
@@ -88,7 +92,7 @@ fn check_share(found: u32, share: f64) {
 
 #[test]
 fn random_chooses_each_step_equally_often() {
-    let counts = counts(&mut Random::new(&settings(0)), &[&[0], &[1], &[2]]);
+    let counts = counts(&mut RandomScheduler::new(&settings(0)), &[&[0], &[1], &[2]]);
     assert_eq!(counts.len(), 6);
     counts.values().for_each(|it| check_share(*it, 1.0 / 6.0));
 }
@@ -161,8 +165,8 @@ fn pct_draws_priorities_in_each_execution() {
 
 #[test]
 fn numbers_drawn_ahead_are_those_of_the_generator_also_after_a_restart() {
-    let settings = Settings { seed: 11, ..Settings::default() };
-    let mut random = Random::new(&settings);
+    let settings = SchedulerSettings { seed: 11, ..SchedulerSettings::default() };
+    let mut random = RandomScheduler::new(&settings);
     for _ in 0..3 {
         let mut generator = clewline_core::Random::new(11);
         for n in 1..100 {

@@ -20,7 +20,7 @@ use self::record::{Cell, Records};
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
     event_reader::{EventHistory, EventTimes, Numbering, OperationOutcome, SourceLines},
-    mapping::{Columns, Mapping},
+    mapping::{ColumnNames, Mapping},
     text::{Sink, blocks::BYTE_ORDER_MARK, json::Json, shown_in_one_line},
 };
 
@@ -123,8 +123,10 @@ impl Header {
         let required = |name: &Option<String>, usual: &'static str| need(name.as_deref().unwrap_or(usual));
         let (args, is_list) = match &mapping.arg {
             None => (find("arg").into_iter().collect(), false),
-            Some(Columns::One(name)) => (vec![need(name)?], false),
-            Some(Columns::List(names)) => (names.iter().map(|it| need(it)).collect::<Result<_, _>>()?, true),
+            Some(ColumnNames::One(name)) => (vec![need(name)?], false),
+            Some(ColumnNames::List(names)) => {
+                (names.iter().map(|it| need(it)).collect::<Result<_, _>>()?, true)
+            }
         };
         let times = match (find("event"), &mapping.call) {
             (Some(event), None) if find("call").is_none() => Times::Events { event, time: find("time") },

@@ -26,7 +26,7 @@ use serde_json::Value as JsonValue;
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
     event_reader::{EventTimes, Numbering, SourceLines},
-    mapping::{Columns, Mapping},
+    mapping::{ColumnNames, Mapping},
     text::{
         Sink,
         objects::{begins_with_object, for_each_object, member_names},
@@ -220,11 +220,11 @@ impl<'a> Spans<'a> {
                 let found = attributes.find("clewline.arg");
                 return Ok(found.map_or(Value::ABSENT, |it| self.value(it, mapping.json)));
             }
-            Some(Columns::One(name)) => {
+            Some(ColumnNames::One(name)) => {
                 let found = attributes.find(name);
                 return Ok(found.map_or(Value::ABSENT, |it| self.value(it, mapping.json)));
             }
-            Some(Columns::List(names)) => names,
+            Some(ColumnNames::List(names)) => names,
         };
         let found: Vec<Option<&JsonValue>> = names.iter().map(|it| attributes.find(it)).collect();
         let given: Vec<&JsonValue> = found.iter().flatten().copied().collect();

@@ -5,10 +5,10 @@ use clewline_specs::queue::Queue;
 use concurrent_queue::ConcurrentQueue;
 
 use super::adapter::AsQueue;
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "concurrent-queue-crate",
     about: "the unbounded queue of concurrent-queue 2.5",
     source: "the crate concurrent-queue",

@@ -5,10 +5,10 @@ use clewline_specs::{Capacity, queue::Queue};
 use crossbeam_queue::ArrayQueue;
 
 use super::adapter::AsQueue;
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "crossbeam-array-queue",
     about: "ArrayQueue of crossbeam-queue 0.3, for 4 elements",
     source: "the crate crossbeam-queue",

@@ -12,10 +12,10 @@ use clewline_specs::map::Map;
 use crossbeam_skiplist::SkipMap;
 
 use super::adapter::{AsMap, Previous, WordMap};
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "crossbeam-skiplist",
     about: "SkipMap of crossbeam-skiplist 0.1.3, with get_or_insert and Entry::remove",
     source: "the crate crossbeam-skiplist",

@@ -8,10 +8,10 @@ use clewline_matrix::SubjectFactory;
 use clewline_specs::channel::Channel;
 
 use super::adapter::{AsChannel, POLLS_MAX, Received};
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "crossfire",
     about: "an unbounded channel of crossfire 2.1: send, try_recv",
     source: "the crate crossfire",

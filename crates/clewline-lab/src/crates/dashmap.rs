@@ -5,10 +5,10 @@ use clewline_specs::map::Map;
 use dashmap::DashMap;
 
 use super::adapter::{AsMap, Previous, WordMap};
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "dashmap",
     about: "DashMap of dashmap 6",
     source: "the crate dashmap",

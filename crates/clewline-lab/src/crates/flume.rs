@@ -14,10 +14,10 @@ use clewline_matrix::SubjectFactory;
 use clewline_specs::channel::Channel;
 
 use super::adapter::{AsChannel, POLLS_MAX, Received};
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "flume",
     about: "an unbounded channel of flume 0.12: send, recv_async",
     source: "the crate flume",

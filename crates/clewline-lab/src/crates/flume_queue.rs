@@ -5,10 +5,10 @@ use clewline_specs::queue::Queue;
 use flume::{Receiver, Sender};
 
 use super::adapter::AsQueue;
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "flume-queue",
     about: "an unbounded channel of flume 0.12: send, try_recv",
     source: "the crate flume",

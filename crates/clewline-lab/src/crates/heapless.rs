@@ -11,10 +11,10 @@ use clewline_specs::{Capacity, queue::Queue};
 use heapless::mpmc;
 
 use super::adapter::AsQueue;
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "heapless",
     about: "mpmc::Queue of heapless, for 4 elements",
     source: "the crate heapless",

@@ -24,10 +24,10 @@ use clewline_threads::Subject;
 use kanal::{Receiver, Sender, unbounded};
 
 use super::adapter::value;
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "kanal",
     about: "an unbounded channel of kanal: send, recv",
     source: "the crate kanal",

@@ -23,10 +23,10 @@ pub mod scc_queue;
 pub mod seg_queue;
 pub mod thingbuf;
 
-use crate::entry::Entry;
+use crate::entry::SubjectEntry;
 
 /// Every crate, in alphabetical order of the names.
-pub static CRATES: &[Entry] = &[
+pub static CRATES: &[SubjectEntry] = &[
     concurrent_queue::ENTRY,
     crossbeam_array_queue::ENTRY,
     crossbeam_skiplist::ENTRY,

@@ -5,10 +5,10 @@ use clewline_specs::map::Map;
 use papaya::HashMap;
 
 use super::adapter::{AsMap, Previous, WordMap};
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "papaya",
     about: "HashMap of papaya 0.2",
     source: "the crate papaya",

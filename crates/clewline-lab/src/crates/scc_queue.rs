@@ -4,10 +4,10 @@ use clewline_matrix::SubjectFactory;
 use clewline_specs::queue::Queue;
 
 use super::adapter::AsQueue;
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "scc-queue",
     about: "Queue of scc 3",
     source: "the crate scc",

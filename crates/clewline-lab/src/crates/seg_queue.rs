@@ -5,10 +5,10 @@ use clewline_specs::queue::Queue;
 use crossbeam_queue::SegQueue;
 
 use super::adapter::AsQueue;
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "seg-queue",
     about: "SegQueue of crossbeam-queue 0.3",
     source: "the crate crossbeam-queue",

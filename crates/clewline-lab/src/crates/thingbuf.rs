@@ -14,10 +14,10 @@ use clewline_specs::{Capacity, queue::Queue};
 use thingbuf::ThingBuf;
 
 use super::adapter::AsQueue;
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "thingbuf",
     about: "ThingBuf of thingbuf, for 4 elements, beside a lock",
     source: "the crate thingbuf",

@@ -30,7 +30,9 @@ use std::ops::ControlFlow;
 
 use clewline_actors::{
     EnabledStep, Execution, Flow, Snapshots, Statistics, StepIdentity,
-    schedulers::{Entry, MessageScheduler, Settings, Soundness, delay_bounded::DELAYS},
+    schedulers::{
+        MessageScheduler, MessageSchedulerEntry, MessageSchedulerSettings, Soundness, delay_bounded::DELAYS,
+    },
 };
 use clewline_core::Random;
 use clewline_explore::{Bound, Coverage, Limit};
@@ -125,7 +127,7 @@ impl Published {
 struct Ds2 {
     published: Published,
     snapshots: Snapshots,
-    settings: Settings,
+    settings: MessageSchedulerSettings,
 }
 
 impl MessageScheduler for Ds2 {
@@ -151,7 +153,7 @@ impl MessageScheduler for Ds2 {
 /// Entries of all of them, with snapshots of one kind.
 macro_rules! entries {
     ($snapshots:expr; $($published:ident),+) => {
-        [$(Entry {
+        [$(MessageSchedulerEntry {
             name: Published::$published.name(),
             about: "DS2's rules as published",
             is_exhaustive: false,
@@ -167,9 +169,9 @@ macro_rules! entries {
 }
 
 /// As [`Published::ALL`].
-static SOUND: [Entry; 7] =
+static SOUND: [MessageSchedulerEntry; 7] =
     entries!(Snapshots::Sound; Exhaustive, Dpor, TransDpor, Ired, LiViola, Random, DelayBounded);
-static ALIASED: [Entry; 7] =
+static ALIASED: [MessageSchedulerEntry; 7] =
     entries!(Snapshots::Aliased; Exhaustive, Dpor, TransDpor, Ired, LiViola, Random, DelayBounded);
 
 /// The scheduler of that name, as the tables use it on the system of that name.
@@ -181,7 +183,7 @@ static ALIASED: [Entry; 7] =
 /// # Errors
 ///
 /// If there is no such scheduler.
-pub fn find(system: &str, scheduler: &str) -> Result<&'static Entry, String> {
+pub fn find(system: &str, scheduler: &str) -> Result<&'static MessageSchedulerEntry, String> {
     let snapshots = match system {
         "dr" | "edr" => Snapshots::Aliased,
         _ => Snapshots::Sound,
@@ -195,7 +197,7 @@ pub fn find(system: &str, scheduler: &str) -> Result<&'static Entry, String> {
 
 /// The scheduler with snapshots of one kind.
 #[must_use]
-pub fn entry(published: Published, snapshots: Snapshots) -> &'static Entry {
+pub fn entry(published: Published, snapshots: Snapshots) -> &'static MessageSchedulerEntry {
     let table = match snapshots {
         Snapshots::Sound => &SOUND,
         Snapshots::Aliased => &ALIASED,
@@ -241,7 +243,7 @@ impl Node {
 }
 
 impl Search {
-    fn new(published: Published, settings: &Settings) -> Search {
+    fn new(published: Published, settings: &MessageSchedulerSettings) -> Search {
         let is_delayed = published == Published::DelayBounded;
         Search {
             published,

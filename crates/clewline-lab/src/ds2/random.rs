@@ -10,7 +10,8 @@
 use std::collections::VecDeque;
 
 use clewline_actors::{
-    ActorId, EnabledStep, Execution, Flow, HistoryEvent, Statistics, StepIdentity, schedulers::Settings,
+    ActorId, EnabledStep, Execution, Flow, HistoryEvent, Statistics, StepIdentity,
+    schedulers::MessageSchedulerSettings,
 };
 use clewline_core::Random;
 
@@ -20,7 +21,7 @@ const CLIENTS: usize = 6;
 /// Draws one schedule after the other.
 pub(super) fn explore(
     execution: &mut Execution,
-    settings: &Settings,
+    settings: &MessageSchedulerSettings,
     statistics: &mut Statistics<'_>,
 ) -> Flow {
     let mut random = Random::new(settings.seed);

@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 
 use clewline_core::{CodecError, Verdict};
 use clewline_explore::{Coverage, schedulers::bounded};
-use clewline_methods::line_up::{Checked, Matrix, Options as CheckOptions, Reference, check};
-use clewline_report::render::table::{Cell, Column, Table};
+use clewline_methods::line_up::{Checked, LineUpOptions, Matrix, Reference, check};
+use clewline_report::render::table::{Cell, Column, ReportTable};
 
 use self::cases::{CASES, CorrectCrates, CrateCase, KnownDefect, RIGHT};
 use super::entry::{Fetched, Options, Outcome, Progress, Size, Step, caution, figures};
 use clewline_unmodified::{
-    Crate, Error, GaveUp, Instrumentation, NewCrate, OutputMode, RunOptions, Runtime, TestId, Toolchain,
+    Crate, GaveUp, Instrumentation, NewCrate, OutputMode, ProgramError, RunOptions, Runtime, TestId,
+    Toolchain,
 };
 
 /// The entry of this file in the table.
@@ -29,18 +30,18 @@ pub(super) const ENTRY: Fetched = Fetched {
 };
 
 /// The limits of each exploration. Every result of a test is correct, if it terminates.
-fn check_options(size: Size) -> CheckOptions {
+fn check_options(size: Size) -> LineUpOptions {
     let seconds = match size {
         Size::Full => 60,
         Size::Quick => 20,
     };
     let time = Some(Duration::from_secs(seconds));
-    let mut options = CheckOptions { time, against: Reference::Anything, ..CheckOptions::default() };
+    let mut options = LineUpOptions { time, against: Reference::Anything, ..LineUpOptions::default() };
     options.settings.bounds.set(&bounded::PREEMPTIONS, Some(2));
     options
 }
 
-fn run(options: &Options, progress: &dyn Progress) -> Result<Outcome, Error> {
+fn run(options: &Options, progress: &dyn Progress) -> Result<Outcome, ProgramError> {
     let runtime = Runtime::find()?;
     let toolchain = Toolchain::find()?;
     let check = check_options(options.size);
@@ -64,7 +65,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Result<Outcome, Error> {
     }
     let title = "Published crates, unmodified, explored with at most two preemptions".to_owned();
     Ok(Outcome {
-        table: Table { title, columns: COLUMNS.to_vec(), rows, notes: notes(&toolchain) },
+        table: ReportTable { title, columns: COLUMNS.to_vec(), rows, notes: notes(&toolchain) },
         plots: Vec::new(),
     })
 }
@@ -100,7 +101,7 @@ struct Explorer<'a> {
     runtime: &'a Runtime,
     toolchain: &'a Toolchain,
     target: &'a NewCrate,
-    options: &'a CheckOptions,
+    options: &'a LineUpOptions,
 }
 
 /// The result of exploring a test.
@@ -119,8 +120,9 @@ impl Explorer<'_> {
         // Its folder exists as long as its test runs.
         let explored = |new: NewCrate| {
             let tests = self.tests(&new)?;
-            let test =
-                tests.first().ok_or_else(|| Error::Building { message: "there is no test".to_owned() })?;
+            let test = tests
+                .first()
+                .ok_or_else(|| ProgramError::Building { message: "there is no test".to_owned() })?;
             Ok(self.explore(test))
         };
         let seen = NewCrate::write(&case.manifest(), &case.lock(), case.source).and_then(explored);
@@ -147,7 +149,7 @@ impl Explorer<'_> {
         }
     }
 
-    fn tests(&self, new: &NewCrate) -> Result<Vec<TestId>, Error> {
+    fn tests(&self, new: &NewCrate) -> Result<Vec<TestId>, ProgramError> {
         let tested =
             Crate { folder: new.folder().to_owned(), arguments: Vec::new(), output: OutputMode::Captured };
         let built = tested.build_in(self.target.folder(), self.toolchain, self.runtime)?;
@@ -161,14 +163,14 @@ impl Explorer<'_> {
         ExplorationResult { elapsed: begun.elapsed(), ..seen }
     }
 
-    fn check(&self, test: &TestId) -> Result<Checked, Error> {
+    fn check(&self, test: &TestId) -> Result<Checked, ProgramError> {
         // The known bugs show in what tests do, and a race would end the exploration before.
         let wanted = RunOptions { ignores_races: true, ..RunOptions::default() };
         let session = test.start(&wanted, OutputMode::Captured)?;
         let matrix = Matrix { columns: vec![vec!["main".to_owned()]], ..Matrix::default() };
         let checked = check(&**session.remote(), &matrix, self.options);
         session.finish()?;
-        checked.map_err(|CodecError(how)| Error::Killed { how })
+        checked.map_err(|CodecError(how)| ProgramError::Killed { how })
     }
 }
 
@@ -191,12 +193,12 @@ impl ExplorationResult {
         }
     }
 
-    fn not(error: &Error) -> ExplorationResult {
+    fn not(error: &ProgramError) -> ExplorationResult {
         let message = error.to_string();
         let line =
             message.lines().find(|it| it.starts_with("error")).or(message.lines().next()).unwrap_or_default();
         let verdict = match error {
-            Error::GaveUp { why: GaveUp::Unknown, .. } => "unknown",
+            ProgramError::GaveUp { why: GaveUp::Unknown, .. } => "unknown",
             _ => "not run",
         };
         ExplorationResult {

@@ -13,10 +13,10 @@ use crate::{
     ds2,
     systems::{NamedSystem, Shape, find_system},
 };
-use clewline_actors::schedulers::Entry;
+use clewline_actors::schedulers::MessageSchedulerEntry;
 use clewline_report::render::table::{self, Cell, Column};
 
-use clewline_methods::actors::{self, ActorScheduler, Coverage, Metrics, Options as Explore, PhaseTimes};
+use clewline_methods::actors::{self, ActorScheduler, Coverage, ExploreOptions, Metrics, PhaseTimes};
 
 pub(super) const PAPER: &str = "M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, Efficient Linearizability Checking for \
                                 Actor-based Systems, 2021, appendix";
@@ -140,7 +140,11 @@ pub(super) fn published(table: &Table, scheduler: &str, options: &Options) -> Ru
 }
 
 /// The counts of one run. If nothing random is drawn, the seed is an order of sets.
-pub(super) fn run_once(table: &Table, scheduler: &'static Entry, options: &Options) -> Metrics {
+pub(super) fn run_once(
+    table: &Table,
+    scheduler: &'static MessageSchedulerEntry,
+    options: &Options,
+) -> Metrics {
     counted(table, options, ActorScheduler::Executions(scheduler)).0
 }
 
@@ -160,7 +164,7 @@ pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Progres
     let notes = NOTES.iter().chain(table.notes).map(|it| (*it).to_owned()).collect();
     let title = format!("Schedulers on {} {} (DS2, Table {})", table.system, table.harness, table.name);
     Outcome {
-        table: table::Table { title, columns: columns.into(), rows: rows(&pairs), notes },
+        table: table::ReportTable { title, columns: columns.into(), rows: rows(&pairs), notes },
         plots: Vec::new(),
     }
 }
@@ -257,8 +261,13 @@ fn counted(table: &Table, options: &Options, scheduler: ActorScheduler) -> (Metr
         Size::Quick => 20_000,
         Size::Full => 2_000_000,
     };
-    let explore =
-        Explore { scheduler, executions: schedules, states, seed: options.seed, ..Explore::default() };
+    let explore = ExploreOptions {
+        scheduler,
+        executions: schedules,
+        states,
+        seed: options.seed,
+        ..ExploreOptions::default()
+    };
     let harness = NamedSystem::new(found, shape).harness(&explore);
     harness.and_then(|it| actors::count(&it, &explore)).expect("harnesses of the paper fit its systems")
 }

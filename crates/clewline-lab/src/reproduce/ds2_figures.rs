@@ -1,7 +1,7 @@
 //! Common parts of Figures 8 and 9 of the DS2 paper: one measure a chart, seven schedulers on ten
 //! configurations each.
 
-use clewline_report::render::table::{Cell, Column, Table};
+use clewline_report::render::table::{Cell, Column, ReportTable};
 
 use super::{
     ds2::{self, PaperFigures, Runs, SCHEDULERS, published},
@@ -67,7 +67,7 @@ pub(super) fn draw(
     let columns = named.into_iter().chain(measures.iter().flat_map(|it| it.columns.clone())).collect();
     let plots = measures.iter().enumerate().map(|(place, it)| chart(title, it.label, place, &rows)).collect();
     let notes = notes.iter().map(|it| (*it).to_owned()).collect();
-    Outcome { table: Table { title: title.to_owned(), columns, rows, notes }, plots }
+    Outcome { table: ReportTable { title: title.to_owned(), columns, rows, notes }, plots }
 }
 
 /// A bar for each of our figures, and a cross for each of the paper's.

@@ -1,7 +1,7 @@
 //! What DS2's figures are in other orders of its sets: the cells that depend on the run.
 
 use clewline_methods::actors::Metrics;
-use clewline_report::render::table::{Cell, Column, Table};
+use clewline_report::render::table::{Cell, Column, ReportTable};
 
 use super::{
     ds2::{self, PAPER, PaperFigures, SCHEDULERS},
@@ -59,7 +59,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let columns = COLUMNS.map(|(key, heading)| Column { key, heading });
     let title = "DS2's figures in other orders of its sets (DS2, Tables A5, A10 and A11)".to_owned();
     let notes = NOTES.map(str::to_owned).into();
-    Outcome { table: Table { title, columns: columns.into(), rows, notes }, plots: Vec::new() }
+    Outcome { table: ReportTable { title, columns: columns.into(), rows, notes }, plots: Vec::new() }
 }
 
 /// #S, #UH and #NL.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clewline_report::render::table::{Cell, Column, Table};
+use clewline_report::render::table::{Cell, Column, ReportTable};
 use clewline_unmodified as unmodified;
 
 use super::plot::Plot;
@@ -26,7 +26,7 @@ pub struct Entry {
 pub type Run = fn(&Options, &dyn Progress) -> Outcome;
 
 /// Runs a table with programs that have to be compiled.
-pub type Compiled = fn(&Options, &dyn Progress) -> Result<Outcome, unmodified::Error>;
+pub type Compiled = fn(&Options, &dyn Progress) -> Result<Outcome, unmodified::ProgramError>;
 
 /// A table of no paper. Its subjects have to be fetched and built, so that it may fail, and no test
 /// runs it.
@@ -161,7 +161,7 @@ pub struct Step<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The figures.
-    pub table: Table,
+    pub table: ReportTable,
     /// The same, drawn, if the paper draws them: the parts of one figure.
     pub plots: Vec<Plot>,
 }

@@ -8,14 +8,14 @@
 use std::ops::ControlFlow;
 
 use clewline_core::{Verdict, parallel};
-use clewline_report::render::table::{Cell, Column, Table};
+use clewline_report::render::table::{Cell, Column, ReportTable};
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Progress, Size, Step, caution, figures},
     line_up_table_2::{Line, Plan, drawn, lines, options_of, variant},
 };
 use crate::explorable::FoundExplorable;
-use clewline_methods::line_up::{Cause, Checked, Options as CheckOptions, check_all};
+use clewline_methods::line_up::{Cause, Checked, LineUpOptions, check_all};
 
 /// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
@@ -82,7 +82,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let title =
         "Line-Up, conflict serializability and data races (Burckhardt et al. 2010, Section 5.6)".to_owned();
     let notes = NOTES.map(str::to_owned).into_iter().chain(caution()).collect();
-    Outcome { table: Table { title, columns: COLUMNS.to_vec(), rows, notes }, plots: Vec::new() }
+    Outcome { table: ReportTable { title, columns: COLUMNS.to_vec(), rows, notes }, plots: Vec::new() }
 }
 
 fn cells(line: &Line, options: &Options) -> Vec<Cell> {
@@ -110,11 +110,11 @@ fn compare(line: &Line, options: &Options) -> Compared {
     let mut compared = Compared::default();
     let Some((_, variant)) = variant(line.row, line.cause.map(|it| it.0)) else { return compared };
     let plan = plan(options.size);
-    let serial = CheckOptions { counts_unserializable: true, ..options_of(line.row, &plan) };
+    let serial = LineUpOptions { counts_unserializable: true, ..options_of(line.row, &plan) };
     let mut races = options_of(line.row, &plan);
     races.memory.races = true;
     let subject = (variant.build)();
-    let all = |options: &CheckOptions, seed: u64, visit: &mut dyn FnMut(Checked)| {
+    let all = |options: &LineUpOptions, seed: u64, visit: &mut dyn FnMut(Checked)| {
         let mut visit = |checked: Checked| {
             visit(checked);
             ControlFlow::Continue(())

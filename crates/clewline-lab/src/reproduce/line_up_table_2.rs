@@ -18,14 +18,13 @@ use clewline_core::{Verdict, parallel};
 use clewline_explore::schedulers::bounded::PREEMPTIONS;
 use clewline_report::render::{
     grouped,
-    table::{Cell, Column, Table},
+    table::{Cell, Column, ReportTable},
 };
 
 use clewline_matrix::Explorable;
 
 use clewline_methods::line_up::{
-    Cause, Checked, Entry as MatrixEntry, Matrix, Options as CheckOptions, Plan as Drawn, calls, check,
-    check_all,
+    Cause, Checked, LineUpOptions, Matrix, MatrixEntry, Plan as Drawn, calls, check, check_all,
 };
 
 /// The entry of this file in the table.
@@ -210,7 +209,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
         progress.row(&COLUMNS, &row);
         rows.push(row);
     }
-    let table = Table {
+    let table = ReportTable {
         title: "Line-Up on 13 classes (Burckhardt et al. 2010, Table 2)".to_owned(),
         columns: COLUMNS.to_vec(),
         rows,
@@ -226,9 +225,9 @@ pub(super) fn variant(row: &Row, cause: Option<char>) -> Option<(&'static Class,
     Some((class, variant))
 }
 
-pub(super) fn options_of(row: &Row, plan: &Plan) -> CheckOptions {
+pub(super) fn options_of(row: &Row, plan: &Plan) -> LineUpOptions {
     let mut options =
-        CheckOptions { executions_max: plan.executions, time: Some(plan.time), ..CheckOptions::default() };
+        LineUpOptions { executions_max: plan.executions, time: Some(plan.time), ..LineUpOptions::default() };
     options.settings.bounds.set(&PREEMPTIONS, Some(row.bound));
     options
 }

@@ -10,9 +10,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Algorithm, Options as Judging, compete, judge, limits::Timer};
+use clewline_check::{Algorithm, JudgeOptions, compete, judge, limits::Timer};
 use clewline_core::{Budget, ErasedHistory, Reason, Verdict, Witness};
-use clewline_threads::Ending;
+use clewline_threads::RunEnding;
 
 use super::entry::{Size, caution};
 use clewline_methods::{Error, stress::Stress};
@@ -86,8 +86,11 @@ impl Tester {
         let checkers = match algorithm {
             Algorithm::Named(checkers) => checkers,
             other => {
-                let judging =
-                    Judging { algorithm: other.clone(), budget: budget.clone(), ..Judging::default() };
+                let judging = JudgeOptions {
+                    algorithm: other.clone(),
+                    budget: budget.clone(),
+                    ..JudgeOptions::default()
+                };
                 return (judge(case.problems(), &judging).verdict, 0);
             }
         };
@@ -162,8 +165,10 @@ pub(super) fn observe(
         operations += took.returned as u64;
         let (verdict, winner) = tester.judge(&algorithm, &*(took.case)(), &budget);
         match (verdict, took.ending) {
-            (Verdict::Holds(_), Ending::Full) => (),
-            (Verdict::Holds(_), Ending::Stuck(..) | Ending::Panicked(_)) => break ObservationEnd::Broken,
+            (Verdict::Holds(_), RunEnding::Full) => (),
+            (Verdict::Holds(_), RunEnding::Stuck(..) | RunEnding::Panicked(_)) => {
+                break ObservationEnd::Broken;
+            }
             (Verdict::Unknown(reason), _) => break ObservationEnd::GaveUp(reason),
             (Verdict::Violated(_), _) => {
                 judged += 1;

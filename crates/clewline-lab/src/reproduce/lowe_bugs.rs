@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use clewline_core::Reason;
-use clewline_report::render::table::{Cell, Column, Table};
+use clewline_report::render::table::{Cell, Column, ReportTable};
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Progress, Size, Step, figures},
@@ -87,7 +87,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
             row(bug, &stress, &plan, &measured)
         }));
     }
-    let table = Table {
+    let table = ReportTable {
         title: "Time to find each bug (Lowe 2017, section 8)".to_owned(),
         columns: COLUMNS.to_vec(),
         rows,

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use clewline_core::ValueDomain;
-use clewline_report::render::table::{Cell, Column, Table, digits};
+use clewline_report::render::table::{Cell, Column, ReportTable, digits};
 use clewline_threads::Noise;
 
 use super::{
@@ -206,7 +206,7 @@ fn measure(point: &Point, tester: &Tester, size: Size) -> Measurement {
     measured
 }
 
-fn table(comparison: &Comparison, lines: &[Line], size: Size) -> Table {
+fn table(comparison: &Comparison, lines: &[Line], size: Size) -> ReportTable {
     let columns = vec![
         Column { key: "tester", heading: "tester" },
         comparison.x.column.clone(),
@@ -234,7 +234,7 @@ fn table(comparison: &Comparison, lines: &[Line], size: Size) -> Table {
         ]
     };
     let rows = lines.iter().flat_map(|line| line.points.iter().map(|it| row(line.tester, it)));
-    Table {
+    ReportTable {
         title: comparison.title.to_owned(),
         columns,
         rows: rows.collect(),

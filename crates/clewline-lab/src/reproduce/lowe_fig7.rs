@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use clewline_report::render::table::{Cell, Column, Table, digits};
+use clewline_report::render::table::{Cell, Column, ReportTable, digits};
 use clewline_threads::Noise;
 
 use super::{
@@ -142,7 +142,7 @@ fn measure(plan: &Plan, (name, noise): (&'static str, Noise), workers: u32, seed
     measured
 }
 
-fn table(plan: &Plan, measured: &[Measurement]) -> Table {
+fn table(plan: &Plan, measured: &[Measurement]) -> ReportTable {
     let columns = vec![
         Column { key: "noise", heading: "noise" },
         Column { key: "workers", heading: "workers" },
@@ -165,7 +165,7 @@ fn table(plan: &Plan, measured: &[Measurement]) -> Table {
             Cell::Missing,
         ]
     };
-    Table {
+    ReportTable {
         title: format!("Time to find {BUG_SUBJECT}, by the number of workers (Lowe 2017, Figure 7, right)"),
         columns,
         rows: measured.iter().map(row).collect(),

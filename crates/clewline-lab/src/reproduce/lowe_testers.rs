@@ -6,7 +6,7 @@
 use std::{thread, time::Instant};
 
 use clewline_core::{ValueDomain, parallel};
-use clewline_report::render::table::{Cell, Column, Table, digits};
+use clewline_report::render::table::{Cell, Column, ReportTable, digits};
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Progress, Size, Step, figures, number_of},
@@ -89,7 +89,7 @@ fn observe(testers: u64, plan: &Plan, options: &Options, number: u64) -> Option<
     all.then(|| begun.elapsed().as_secs_f64())
 }
 
-fn table(plan: &Plan, measured: &[Measurement]) -> Table {
+fn table(plan: &Plan, measured: &[Measurement]) -> ReportTable {
     let alone = measured.first().and_then(|it| it.seconds.mean());
     let speed_up = |it: &Measurement| Some(alone? / it.seconds.mean()?);
     let columns = vec![
@@ -123,7 +123,7 @@ fn table(plan: &Plan, measured: &[Measurement]) -> Table {
         "The paper shows a plot and no figures, so there are none to print beside ours.".to_owned(),
     ];
     notes.extend(lowe::notes());
-    Table {
+    ReportTable {
         title: "Queue-oriented testers side by side (Lowe 2017, section 6)".to_owned(),
         columns,
         rows: measured.iter().map(row).collect(),

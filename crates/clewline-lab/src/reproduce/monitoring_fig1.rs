@@ -5,7 +5,7 @@
 //! (section 8). The figure's caption claims O(n log n) in practice; we fit the power of n by which
 //! time grows, which would be a little above 1.
 
-use clewline_report::render::table::{Table, digits};
+use clewline_report::render::table::{ReportTable, digits};
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Progress, Size},
@@ -41,7 +41,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
          follows (fitted; n log n would be about n^1.08 here). {powers}."
     );
     Outcome {
-        table: Table {
+        table: ReportTable {
             title: "Time to judge a history, by the number of operations (Lee and Mathur 2024, Figure 1)"
                 .to_owned(),
             columns: monitoring::COLUMNS.to_vec(),

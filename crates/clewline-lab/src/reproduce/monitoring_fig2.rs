@@ -4,7 +4,7 @@
 //! (section 8). The paper does not state the number of operations of the histories; ours have
 //! 500,000.
 
-use clewline_report::render::table::{Table, digits};
+use clewline_report::render::table::{ReportTable, digits};
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Progress, Size},
@@ -36,7 +36,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
          many times as long as the fastest. {ratios}."
     );
     Outcome {
-        table: Table {
+        table: ReportTable {
             title: "Time to judge a history, by the number of threads (Lee and Mathur 2024, Figure 2)"
                 .to_owned(),
             columns: monitoring::COLUMNS.to_vec(),

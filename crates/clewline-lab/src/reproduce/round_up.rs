@@ -4,8 +4,8 @@
 //! `a*b+c` denotes two child threads with a and b calls and a main thread with c. The paper does
 //! not state which calls these are. Here the main thread inserts before the others begin, as far as
 //! possible; the others insert the rest and then remove, with equal numbers of insertions and
-//! removals ([`Roles::shape`]). In the pairs of Table V each child thread makes one call, and the
-//! main thread inserts before and removes after, so that there are seven of both ([`Roles::pair`]).
+//! removals ([`ElementCalls::shape`]). In the pairs of Table V each child thread makes one call, and the
+//! main thread inserts before and removes after, so that there are seven of both ([`ElementCalls::pair`]).
 
 use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, time::Duration};
 
@@ -17,11 +17,11 @@ use crate::{
 };
 use clewline_explore::{Coverage, Diverged, Limit};
 use clewline_matrix::{Component, Explorable};
-use clewline_report::render::table::{Cell, Column, Table};
+use clewline_report::render::table::{Cell, Column, ReportTable};
 
 use clewline_methods::{
-    line_up::{Matrix, Options as CheckOptions, count_serial},
-    relaxed::Roles,
+    line_up::{LineUpOptions, Matrix, count_serial},
+    relaxed::ElementCalls,
 };
 
 pub(super) const PAPER: &str = "L. Zhang, A. Chattopadhyay, C. Wang, Round-Up: Runtime Checking Quasi Linearizability of \
@@ -77,8 +77,8 @@ pub(super) const fn row(
 }
 
 impl Row {
-    pub(super) fn roles(&self) -> Roles {
-        Roles::of(self.spec).expect("what is in the tables has roles")
+    pub(super) fn roles(&self) -> ElementCalls {
+        ElementCalls::of(self.spec).expect("what is in the tables has roles")
     }
 
     pub(super) fn matrix(&self) -> Matrix {
@@ -120,19 +120,19 @@ impl Row {
 }
 
 /// The extent to which each row is run.
-pub(super) fn check_options(size: Size) -> CheckOptions {
+pub(super) fn check_options(size: Size) -> LineUpOptions {
     let (executions_max, time) = match size {
         Size::Full => (20_000_000, Duration::from_secs(60)),
         Size::Quick => (300, Duration::from_millis(300)),
     };
-    CheckOptions { executions_max, time: Some(time), ..CheckOptions::default() }
+    LineUpOptions { executions_max, time: Some(time), ..LineUpOptions::default() }
 }
 
 /// Counts the histories of each row.
 pub(super) fn measure<'a>(
     rows: &'a [Row],
     counting: Counting,
-    check: &CheckOptions,
+    check: &LineUpOptions,
     progress: &dyn Progress,
 ) -> Vec<(&'a Row, Census)> {
     let one = |(number, row): (usize, &'a Row)| {
@@ -144,7 +144,7 @@ pub(super) fn measure<'a>(
 }
 
 /// Counts the histories of a row.
-fn counted(row: &Row, counting: Counting, check: &CheckOptions) -> Census {
+fn counted(row: &Row, counting: Counting, check: &LineUpOptions) -> Census {
     let subject = find_explorable(row.subject).expect("what is in the tables is a subject").build();
     let asked = row.asked();
     let readings = asked.readings().expect("factors are read as they are written");
@@ -231,7 +231,7 @@ pub(super) fn census_of(figures: &[Cell]) -> Census {
 }
 
 /// The number of serial histories of the reference model.
-pub(super) fn golden_histories(row: &Row, check: &CheckOptions) -> usize {
+pub(super) fn golden_histories(row: &Row, check: &LineUpOptions) -> usize {
     let matrix = row.matrix();
     let golden = golden(row.spec, &matrix);
     count_serial(&*golden, &matrix, check).expect("it knows the calls of the matrix").0
@@ -320,8 +320,8 @@ pub(super) fn quasi_table(
     measured: &[(&Row, Census)],
     sequentializations: impl Iterator<Item = u64>,
     own: &[&str],
-    check: &CheckOptions,
-) -> Table {
+    check: &LineUpOptions,
+) -> ReportTable {
     let mut columns = COLUMNS.to_vec();
     columns.extend([
         Column { key: "ours_buggy_displacement", heading: "by displacement" },
@@ -372,11 +372,11 @@ pub(super) fn quasi_table(
         "Phase 2: time to explore and to judge every distinct history, in both readings, by search; and beside it the time of the \
          paper's enumeration of permutations.",
     );
-    Table { title: title.to_owned(), columns, rows: rows.collect(), notes: notes(&all_notes, check) }
+    ReportTable { title: title.to_owned(), columns, rows: rows.collect(), notes: notes(&all_notes, check) }
 }
 
 /// The notes common to all tables, after those of this one.
-pub(super) fn notes(own: &[&str], check: &CheckOptions) -> Vec<String> {
+pub(super) fn notes(own: &[&str], check: &LineUpOptions) -> Vec<String> {
     let mut notes: Vec<String> = own.iter().map(|it| (*it).to_owned()).collect();
     notes.push(format!(
         "Ours: every schedule with at most 2 preemptions, and every outcome of what a subject draws; explored is all of them, or limit where {} \

@@ -12,8 +12,8 @@ use crate::{
     census::{Census, CensusRequest, census_of_program},
     enumeration::Counting,
 };
-use clewline_methods::line_up::Options as CheckOptions;
-use clewline_unmodified::{Compiler, Error, Program, Runtime, Sources};
+use clewline_methods::line_up::LineUpOptions;
+use clewline_unmodified::{Compiler, Program, ProgramError, Runtime, Sources};
 
 /// The tables that can be run so.
 pub(super) const IN_C: [(&str, Compiled); 3] = [
@@ -48,8 +48,8 @@ fn run(
     options: &Options,
     rows: &[Row],
     progress: &dyn Progress,
-    outcome: fn(&[(&Row, Census)], &CheckOptions) -> Outcome,
-) -> Result<Outcome, Error> {
+    outcome: fn(&[(&Row, Census)], &LineUpOptions) -> Outcome,
+) -> Result<Outcome, ProgramError> {
     let check = check_options(options.size);
     let runtime = Runtime::find()?;
     let compiler = Compiler::find(None)?;
@@ -68,7 +68,7 @@ fn run(
             let begun = Instant::now();
             let serial_histories = golden_histories(row, &check);
             let elapsed = [begun.elapsed(), counted.elapsed[1]];
-            Ok::<_, Error>(figures_of(&Census { serial_histories, elapsed, ..counted }))
+            Ok::<_, ProgramError>(figures_of(&Census { serial_histories, elapsed, ..counted }))
         })?;
         measured.push((row, census_of(&figures)));
     }
@@ -85,7 +85,7 @@ fn run(
     Ok(outcome)
 }
 
-fn build(subject: &str, compiler: &Compiler, runtime: &Runtime) -> Result<Program, Error> {
+fn build(subject: &str, compiler: &Compiler, runtime: &Runtime) -> Result<Program, ProgramError> {
     let (name, variant) = subject.split_once(':').unwrap_or((subject, ""));
     let text = PROGRAMS.iter().find(|it| it.0 == name).expect("what is in the tables is in C, too").1;
     let flags = Vec::from_iter(flag(variant));

@@ -1,6 +1,6 @@
 //! Figure 9 of the Round-Up paper: time with and without its optimizations.
 
-use clewline_report::render::table::{Cell, Column, Table};
+use clewline_report::render::table::{Cell, Column, ReportTable};
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Progress, Step},
@@ -73,7 +73,8 @@ pub(super) fn compare(
         "Executions: those without; every execution of a program is used by both. Where `explored` is `limit`, the time limit ended one of them, and \
          its figure is a lower bound.",
     ];
-    let table = Table { title: title.to_owned(), columns, rows: rows.collect(), notes: notes(&own, &check) };
+    let table =
+        ReportTable { title: title.to_owned(), columns, rows: rows.collect(), notes: notes(&own, &check) };
     let axis = |it: &str| Axis { label: format!("{unit} {it}"), scale: Scale::Logarithmic };
     let plot = Plot {
         title: title.to_owned(),

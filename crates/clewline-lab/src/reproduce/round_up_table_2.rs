@@ -1,13 +1,13 @@
 //! Table II of the Round-Up paper: standard linearizability.
 
-use clewline_report::render::table::{Cell, Column, Table};
+use clewline_report::render::table::{Cell, Column, ReportTable};
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Progress},
     round_up::{COLUMNS, Calls, PAPER, Row, cells, check_options, measure, notes, row},
 };
 use crate::{census::Census, enumeration::Counting};
-use clewline_methods::line_up::Options as CheckOptions;
+use clewline_methods::line_up::LineUpOptions;
 
 /// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
@@ -52,7 +52,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
 }
 
 /// The table, of what was measured.
-pub(super) fn outcome(measured: &[(&Row, Census)], check: &CheckOptions) -> Outcome {
+pub(super) fn outcome(measured: &[(&Row, Census)], check: &LineUpOptions) -> Outcome {
     let rows = measured.iter().map(|(row, census)| {
         let mut cells = cells(row, census, census.not_linearizable);
         cells.extend([
@@ -81,5 +81,5 @@ pub(super) fn outcome(measured: &[(&Row, Census)], check: &CheckOptions) -> Outc
          takes out after them.",
     ];
     let title = "Linearizability of concurrent structures (Zhang et al. 2013, Table II)".to_owned();
-    Outcome { table: Table { title, columns, rows, notes: notes(&own, check) }, plots: Vec::new() }
+    Outcome { table: ReportTable { title, columns, rows, notes: notes(&own, check) }, plots: Vec::new() }
 }

@@ -5,7 +5,7 @@ use super::{
     round_up::{PAPER, Row, check_options, measure, quasi_table, row},
 };
 use crate::{census::Census, enumeration::Counting};
-use clewline_methods::line_up::Options as CheckOptions;
+use clewline_methods::line_up::LineUpOptions;
 
 /// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
@@ -50,7 +50,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
 }
 
 /// The table, of what was measured.
-pub(super) fn outcome(measured: &[(&Row, Census)], check: &CheckOptions) -> Outcome {
+pub(super) fn outcome(measured: &[(&Row, Census)], check: &LineUpOptions) -> Outcome {
     let title = "Quasi linearizability of concurrent structures (Zhang et al. 2013, Table III)";
     let own = [
         "The paper gives permutations and no sequentializations here; each permutations entry is that of Table II times a number that depends \

@@ -5,7 +5,7 @@ use super::{
     round_up::{Calls, PAPER, PaperFigures, Row, check_options, measure, quasi_table},
 };
 use crate::{census::Census, enumeration::Counting};
-use clewline_methods::line_up::Options as CheckOptions;
+use clewline_methods::line_up::LineUpOptions;
 
 /// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
@@ -75,7 +75,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
 }
 
 /// The table, of what was measured.
-pub(super) fn outcome(measured: &[(&Row, Census)], check: &CheckOptions) -> Outcome {
+pub(super) fn outcome(measured: &[(&Row, Census)], check: &LineUpOptions) -> Outcome {
     let title = "Quasi linearizability of Scal's structures (Zhang et al. 2013, Table V)";
     let own = [
         "Each of the paper's permutations entries is 344 = 2 T(7, 2) times an odd number: one history whose two calls do not overlap has one \

@@ -50,10 +50,10 @@ use clewline_threads::{
     thread,
 };
 
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "array-queue",
     about: "a lock-free queue in an array, bounded",
     source: "C.-H. Shann, T.-L. Huang, C. Chen, A practical nonblocking queue algorithm using compare-and-swap, 2000; corrected after R. Colvin, L. Groves, Formal verification of an array-based nonblocking queue, 2005",

@@ -31,12 +31,12 @@ use clewline_threads::{
 use crate::{
     arena::Arena,
     container::{AsQueue, Container, QUEUE_RECIPE, any_of, relaxed_queue},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
     nodes::{NONE, Nodes},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "bk-queue",
     about: "a k-FIFO queue: a ring of segments, inside of which order is not kept; bounded",
     source: "C. M. Kirsch, M. Lippautz, H. Payer, Fast and scalable, lock-free k-FIFO queues, 2013",

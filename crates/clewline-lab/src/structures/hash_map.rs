@@ -42,12 +42,12 @@ use clewline_threads::{
 };
 
 use crate::{
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
     map_calls::{self, Change, Keyed, hash},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "hash-map",
     about: "a hash map with open addressing, whose entries are locked by their status",
     source: "A. Laarman, J. van de Pol and M. Weber, Boosting multi-core reachability performance with shared hash tables, 2010; \

@@ -26,11 +26,11 @@ use clewline_threads::{
 use crate::{
     arena::Arena,
     container::{AsQueue, Container},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "herlihy-wing-queue",
     about: "a queue in an array that dequeuers search from its beginning, unbounded",
     source: "M. Herlihy, J. Wing, Linearizability: a correctness condition for concurrent objects, 1990",

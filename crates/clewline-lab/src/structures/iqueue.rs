@@ -21,11 +21,11 @@ use clewline_threads::{
 use crate::{
     arena::Arena,
     container::{AsQueue, Container},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "iqueue",
     about: "a queue in an array whose places are taken before they are filled",
     source: "M. Herlihy, N. Shavit, The art of multiprocessor programming, 2008; L. Zhang, A. Chattopadhyay, C. Wang, Round-Up, 2013",

@@ -34,12 +34,12 @@ use clewline_threads::{
 
 use crate::{
     container::{AsStack, Container, STACK_RECIPE, any_of, relaxed_stack},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
     nodes::{NONE, Nodes},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "k-stack",
     about: "a stack of segments, inside of which order is not kept",
     source: "T. A. Henzinger, C. M. Kirsch, H. Payer, A. Sezgin, A. Sokolova, Quantitative relaxation of concurrent data structures, 2013",
@@ -291,7 +291,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use clewline_explore::{Coverage, explore, schedulers::exhaustive::Exhaustive};
-    use clewline_threads::control::{Calls, Limits, Program};
+    use clewline_threads::control::{Calls, Limits, ThreadProgram};
 
     use super::*;
 
@@ -315,7 +315,7 @@ mod tests {
             false
         };
         let calls = Calls { initial: Vec::new(), columns: vec![vec![true], vec![false]], last: Vec::new() };
-        let mut program = Program::new(calls, make, call, Limits::default());
+        let mut program = ThreadProgram::new(calls, make, call, Limits::default());
         let (coverage, executions) =
             explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, _, _| {
                 let operations = program.outcome().operations;

@@ -26,12 +26,12 @@ use clewline_threads::{
 
 use crate::{
     arena::{Arena, NONE},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
     link::Link,
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "list-set",
     about: "a lock-free set: a sorted linked list",
     source: "T. L. Harris, A pragmatic implementation of non-blocking linked-lists, 2001",

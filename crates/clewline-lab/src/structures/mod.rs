@@ -22,13 +22,13 @@ pub mod ubk_queue;
 
 use clewline_core::Table;
 
-use crate::entry::Entry;
+use crate::entry::SubjectEntry;
 
 #[cfg(test)]
 mod tests;
 
 /// Every structure, in alphabetical order of the names.
-pub static STRUCTURES: Table<Entry> = Table::new(
+pub static STRUCTURES: Table<SubjectEntry> = Table::new(
     &[
         array_queue::ENTRY,
         bk_queue::ENTRY,

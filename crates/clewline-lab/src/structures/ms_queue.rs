@@ -27,11 +27,11 @@ use clewline_threads::{
 
 use crate::{
     arena::{Arena, NONE},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "ms-queue",
     about: "a lock-free queue, unbounded",
     source: "M. M. Michael and M. L. Scott, Simple, fast, and practical non-blocking and blocking concurrent queue algorithms, 1996",

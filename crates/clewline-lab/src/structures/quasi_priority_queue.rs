@@ -23,12 +23,12 @@ use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use crate::{
     container::{AsPriorityQueue, Integers, QUEUE_RECIPE, any_of},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
     nodes::{NONE, Nodes},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "quasi-priority-queue",
     about: "a priority queue that removes one of the greatest, in a sorted list",
     source: "L. Zhang, A. Chattopadhyay, C. Wang, Round-Up: runtime checking quasi linearizability of concurrent data structures, 2013",

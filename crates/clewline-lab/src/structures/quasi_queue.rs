@@ -30,12 +30,12 @@ use clewline_threads::{
 
 use crate::{
     container::{AsQueue, Container, QUEUE_RECIPE, any_of, relaxed_queue},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
     nodes::{NONE, Nodes},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "quasi-queue",
     about: "a queue of segments, inside of which order is not kept",
     source: "Y. Afek, G. Korland, E. Yanovsky, Quasi-linearizability: relaxed consistency for improved concurrency, 2010",

@@ -21,12 +21,12 @@ use clewline_threads::{
 
 use crate::{
     container::{AsStack, Container, STACK_RECIPE, any_of, relaxed_stack},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
     nodes::{NONE, Nodes},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "quasi-stack",
     about: "a stack in a list whose first nodes are replaced at once",
     source: "L. Zhang, A. Chattopadhyay, C. Wang, Round-Up: runtime checking quasi linearizability of concurrent data structures, 2013",

@@ -20,12 +20,12 @@ use clewline_threads::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 
 use crate::{
     container::{AsQueue, Container, QUEUE_RECIPE, any_of, relaxed_queue},
-    entry::{Entry, Variant},
+    entry::{SubjectEntry, Variant},
     nodes::{NONE, Nodes},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "rd-queue",
     about: "a linked list from which one of the first values is dequeued, at random",
     source: "Y. Afek, G. Korland, E. Yanovsky, Quasi-linearizability: relaxed consistency for improved concurrency, 2010",

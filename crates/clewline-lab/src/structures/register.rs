@@ -12,10 +12,10 @@ use clewline_threads::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use crate::entry::{Entry, Recipe, Variant};
+use crate::entry::{Recipe, SubjectEntry, Variant};
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "register",
     about: "a register in one atomic word",
     source: "G. Lowe, Testing for linearizability, 2017, section 8",

@@ -34,13 +34,13 @@ use clewline_threads::{
 };
 
 use crate::{
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
     locking::lock,
     map_calls::{self, Change, Keyed, hash},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "sharded-map",
     about: "a sharded hash map: updates lock a shard, reads lock nothing",
     source: "G. Lowe, Concurrent hash maps: a comparative study, 2014",

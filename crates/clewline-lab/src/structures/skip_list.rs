@@ -30,12 +30,12 @@ use clewline_threads::{
 
 use crate::{
     arena::{Arena, NONE},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
     link::Link,
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "skip-list",
     about: "a lock-free set: a skip list whose elements have one of two hashes",
     source: "M. Herlihy and N. Shavit, The Art of Multiprocessor Programming, 2008, section 14.4",

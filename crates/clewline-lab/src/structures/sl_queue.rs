@@ -18,12 +18,12 @@ use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use crate::{
     container::{AsQueue, Container},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
     nodes::{NONE, Nodes},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "sl-queue",
     about: "a linked list for one thread, used without synchronization",
     source: "C. M. Kirsch and others, Scal, 2013; L. Zhang, A. Chattopadhyay, C. Wang, Round-Up, 2013",

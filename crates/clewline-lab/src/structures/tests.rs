@@ -8,7 +8,7 @@
 mod oracle;
 
 use clewline_explore::schedulers::{
-    bounded::Bounded, bounded_dpor::BoundedDpor, causality::Dependence, dpor::Dpor,
+    bounded::Bounded, bounded_dpor::BoundedDpor, causality::DependenceRelation, dpor::Dpor,
 };
 use clewline_testing::pick;
 
@@ -186,7 +186,7 @@ fn a_push_concurrent_with_a_pop_is_duplicated_in_the_stack_of_scal() {
 
 /// All executions, however many preemptions they have.
 fn all(name: &str, matrix: Matrix) -> MatrixResult {
-    look(name, matrix, &mut Dpor::new(Dependence::Histories))
+    look(name, matrix, &mut Dpor::new(DependenceRelation::Histories))
 }
 
 #[test]

@@ -20,11 +20,11 @@ use clewline_threads::{
 
 use crate::{
     arena::{Arena, NONE},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "treiber-stack",
     about: "a lock-free stack",
     source: "R. K. Treiber, Systems programming: coping with parallelism, 1986",

@@ -24,12 +24,12 @@ use clewline_threads::{
 
 use crate::{
     arena::{Arena, NONE},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
     locking::lock,
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "two-lock-queue",
     about: "a queue with a lock at each end, unbounded",
     source: "M. M. Michael and M. L. Scott, Simple, fast, and practical non-blocking and blocking concurrent queue algorithms, 1996",

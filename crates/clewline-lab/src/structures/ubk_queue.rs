@@ -23,12 +23,12 @@ use clewline_threads::{
 
 use crate::{
     container::{AsQueue, Container, QUEUE_RECIPE, any_of, relaxed_queue},
-    entry::{Entry, Recipe, Variant},
+    entry::{Recipe, SubjectEntry, Variant},
     nodes::{NONE, Nodes},
 };
 
 /// The entry of this file in the table.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SubjectEntry = SubjectEntry {
     name: "ubk-queue",
     about: "a k-FIFO queue: a list of segments, inside of which order is not kept; unbounded",
     source: "C. M. Kirsch, M. Lippautz, H. Payer, Fast and scalable, lock-free k-FIFO queues, 2013",

@@ -3,7 +3,7 @@
 use clewline_actors::{ClientCall, Harness, Ignored, Scenario};
 use clewline_core::Codec;
 use clewline_formats::ReadError;
-use clewline_methods::actors::{ErasedHarness, Error, HarnessFile, Options};
+use clewline_methods::actors::{ErasedHarness, ExploreError, ExploreOptions, HarnessFile};
 
 use super::{
     shape::{ReadsAndWrites, Shape},
@@ -52,7 +52,7 @@ impl NamedSystem {
     /// # Errors
     ///
     /// If the system does not support this number.
-    pub fn with_actors(self, actors: u32) -> Result<NamedSystem, Error> {
+    pub fn with_actors(self, actors: u32) -> Result<NamedSystem, ExploreError> {
         let named = NamedSystem { actors, ..self };
         named.check_actors()?;
         Ok(named)
@@ -64,13 +64,13 @@ impl NamedSystem {
         self.found.variant.ignored
     }
 
-    fn check_actors(&self) -> Result<(), Error> {
+    fn check_actors(&self) -> Result<(), ExploreError> {
         let (least, most) = self.found.variant.range;
         if (least..=most).contains(&self.actors) {
             return Ok(());
         }
         let (name, actors) = (self.found.name(), self.actors);
-        Err(Error::Other(format!("{name} has from {least} to {most} actors, found {actors}")))
+        Err(ExploreError::Other(format!("{name} has from {least} to {most} actors, found {actors}")))
     }
 
     /// The system with its calls; DS2's rules need the writes first and its keys, as its harnesses
@@ -79,7 +79,7 @@ impl NamedSystem {
     /// # Errors
     ///
     /// If the calls do not fit it.
-    pub fn harness(&self, options: &Options) -> Result<ErasedHarness, Error> {
+    pub fn harness(&self, options: &ExploreOptions) -> Result<ErasedHarness, ExploreError> {
         self.check_actors()?;
         let is_as_published = options.scheduler.unsound().is_some();
         (self.found.system.harness)(
@@ -96,7 +96,10 @@ impl Usage<'_> {
     /// # Errors
     ///
     /// If they do not fit it.
-    pub fn of<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Result<ErasedHarness, Error> {
+    pub fn of<H: Harness<Specification: Codec> + 'static>(
+        self,
+        harness: H,
+    ) -> Result<ErasedHarness, ExploreError> {
         let name = self.named.found.system.name;
         let has_properties = !harness.properties().is_empty();
         let (scenario, is_as_published) = self.scenario(&harness.specification(), has_properties)?;
@@ -112,29 +115,29 @@ impl Usage<'_> {
         self,
         specification: &S,
         has_properties: bool,
-    ) -> Result<(Scenario<S::Call>, bool), Error> {
+    ) -> Result<(Scenario<S::Call>, bool), ExploreError> {
         let NamedSystem { found, calls, actors, clients } = self.named;
         let words = ReadsAndWrites::of(found.system.shapes, specification);
         let mut scenario = match (calls, words) {
             (Calls::Shape(Shape::Nothing), _) => Scenario { calls: Vec::new(), clients: *clients },
             (Calls::Shape(shape), Some(words)) => shape
                 .scenario(specification, words, *actors, *clients)
-                .map_err(|it| Error::Other(format!("{}: {it}", found.name())))?,
+                .map_err(|it| ExploreError::Other(format!("{}: {it}", found.name())))?,
             (Calls::Shape(shape), None) => return Err(no_shapes(found, *shape)),
             (Calls::File(program), _) => {
                 let calls = program.calls(specification, found.system.offers, *actors);
-                Scenario { calls: calls.map_err(Error::Harness)?, clients: *clients }
+                Scenario { calls: calls.map_err(ExploreError::Harness)?, clients: *clients }
             }
         };
         if scenario.calls.is_empty() && !has_properties {
-            return Err(Error::Other(
+            return Err(ExploreError::Other(
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
             ));
         }
         let Some(words) = words else { return Ok((scenario, false)) };
         let is_read = |it: &ClientCall<_>| words.is_read(specification.write_call(&it.call).0);
         if !scenario.calls.is_empty() && !scenario.calls.iter().any(is_read) {
-            return Err(Error::Other(
+            return Err(ExploreError::Other(
                 "the harness has no reads: without one the effect of the writes is never observed (try `2r+1w`)"
                     .to_owned(),
             ));
@@ -150,16 +153,16 @@ impl Usage<'_> {
 }
 
 impl SystemVisitor for Usage<'_> {
-    type Output = Result<ErasedHarness, Error>;
+    type Output = Result<ErasedHarness, ExploreError>;
 
     fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Self::Output {
         self.of(harness)
     }
 }
 
-fn no_shapes(found: &FoundSystem, shape: Shape) -> Error {
+fn no_shapes(found: &FoundSystem, shape: Shape) -> ExploreError {
     let offers = found.system.offers;
-    Error::Other(format!(
+    ExploreError::Other(format!(
         "`{shape}` says nothing about what is not read and written; write calls ({}) into a file, a line such as \
          `C1 N1 {}` for each",
         offers.join(", "),

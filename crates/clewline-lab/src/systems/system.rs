@@ -3,7 +3,7 @@
 
 use clewline_actors::{Clients, Harness, Ignored};
 use clewline_core::Codec;
-use clewline_methods::actors::{ErasedHarness, Error, HarnessFile};
+use clewline_methods::actors::{ErasedHarness, ExploreError, HarnessFile};
 
 use super::shape::{ReadsAndWrites, Shape};
 
@@ -27,7 +27,7 @@ pub struct System {
     pub variants: &'static [Variant],
     /// The harness of the variant with this name and this number of actors, with its
     /// [usage](Usage::of).
-    pub harness: fn(&str, u32, Usage<'_>) -> Result<ErasedHarness, Error>,
+    pub harness: fn(&str, u32, Usage<'_>) -> Result<ErasedHarness, ExploreError>,
 }
 
 /// A correct system, one with a defect, or a port of a published one.

@@ -9,7 +9,7 @@ use clewline_actors::{
     Rules, Scenario, Search, Verdicts, explore_states,
 };
 use clewline_core::{Codec, Value};
-use clewline_methods::actors::{self, HarnessFile, Options};
+use clewline_methods::actors::{self, ExploreOptions, HarnessFile};
 use clewline_specs::map;
 use clewline_testing::pick;
 
@@ -351,7 +351,7 @@ fn digests_are_those_of_the_standard() {
 fn values_come_from_thin_air_without_any_write() {
     for (name, violated) in [("edr", false), ("edr:thin-air", true)] {
         let named = NamedSystem::new(find_system(name).unwrap(), "2r".parse().unwrap());
-        let options = Options::default();
+        let options = ExploreOptions::default();
         let (metrics, _) = actors::count(&named.harness(&options).unwrap(), &options).unwrap();
         assert_eq!(0 < metrics.violated, violated, "{name}: {metrics:?}");
     }

@@ -1,7 +1,7 @@
 //! The enumeration as the reference for the search of quasi linearizability by displacement.
 
 use clewline_check::relaxed::{
-    LeastFactor, Quasi, QuasiViolation, Relaxation, Sense, displaced, least_factor,
+    LeastFactor, QuasiVerdict, QuasiViolation, Relaxation, Sense, displaced, least_factor,
 };
 use clewline_core::{Budget, Problem};
 use clewline_lab::enumeration::{Enumeration, EnumerationPlan};
@@ -52,16 +52,16 @@ impl Judge {
         let word = if expected { "holds" } else { "violated" };
         assert_eq!(quasi.word(), word, "{about}: {relaxation:?} of {problem:#?}");
         match quasi {
-            Quasi::Holds(witness) => {
+            QuasiVerdict::Holds(witness) => {
                 assert_eq!(witness.verify(problem, relaxation), Ok(()), "{about}: {problem:#?}");
                 self.counts.holds += 1;
                 self.counts.moved += usize::from(witness.displacement.iter().any(|it| it.1 != 0));
             }
-            Quasi::Violated(violation) => {
+            QuasiVerdict::Violated(violation) => {
                 self.counts.violated += 1;
                 self.check_violation(problem, relaxation, &violation, about);
             }
-            Quasi::Unknown(reason) => panic!("{about}: {reason}"),
+            QuasiVerdict::Unknown(reason) => panic!("{about}: {reason}"),
         }
     }
 

@@ -15,12 +15,12 @@ use clewline_report::{
 };
 
 use super::{
-    options::{Options, Progress, StopCondition, StuckCalls},
-    outcome::{Error, Outcome, Verdict},
-    present::Presented,
+    options::{ExploreOptions, ExploreProgress, StopCondition, StuckCalls},
+    outcome::{ExploreError, ExploreOutcome, Verdict},
+    present::PresentedExploration,
     run,
     staged::{OperationFormat, StagedScenario},
-    text::ReportContext,
+    text::ExploreReportContext,
     token::Token,
 };
 use crate::environment::{Variables, set_bounds, this_test};
@@ -103,7 +103,7 @@ use crate::environment::{Variables, set_bounds, this_test};
 pub struct Explore<H: Harness> {
     harness: H,
     scenario: Scenario<CallOf<H>>,
-    options: Options,
+    options: ExploreOptions,
     replay: Option<String>,
     mistake: Option<String>,
 }
@@ -123,7 +123,7 @@ impl<H: Harness + 'static> Explore<H> {
         Explore {
             harness,
             scenario: Scenario { calls: Vec::new(), clients: Clients::Tight },
-            options: Options { memory: available_memory(), ..Options::default() },
+            options: ExploreOptions { memory: available_memory(), ..ExploreOptions::default() },
             replay: None,
             mistake: None,
         }
@@ -263,19 +263,20 @@ impl<H: Harness + 'static> Explore<H> {
     /// # Errors
     ///
     /// If the calls do not fit the system, a handler is not pure, or a setting is invalid.
-    pub fn run(self) -> Result<Outcome, Error> {
+    pub fn run(self) -> Result<ExploreOutcome, ExploreError> {
         self.run_after(&Regressions::of_test(None, ""))
     }
 
     /// The same, unless a kept failure still fails.
-    fn run_after(self, kept: &Regressions) -> Result<Outcome, Error> {
+    fn run_after(self, kept: &Regressions) -> Result<ExploreOutcome, ExploreError> {
         let Explore { harness, scenario, mut options, replay, mistake } = self;
         if let Some(mistake) = mistake {
-            return Err(Error::Other(mistake));
+            return Err(ExploreError::Other(mistake));
         }
-        apply(&mut options, |name| std::env::var(name).ok()).map_err(|it| Error::Other(it.to_string()))?;
+        apply(&mut options, |name| std::env::var(name).ok())
+            .map_err(|it| ExploreError::Other(it.to_string()))?;
         if scenario.calls.is_empty() && harness.properties().is_empty() {
-            return Err(Error::Other(
+            return Err(ExploreError::Other(
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
             ));
         }
@@ -294,9 +295,10 @@ impl<H: Harness + 'static> Explore<H> {
             return Ok(outcome);
         }
         match replay {
-            None => run::run(&*play, &options, &Progress::default()),
+            None => run::run(&*play, &options, &ExploreProgress::default()),
             Some(token) => {
-                let token: Token = token.parse().map_err(|it| Error::Other(format!("replay: {it}")))?;
+                let token: Token =
+                    token.parse().map_err(|it| ExploreError::Other(format!("replay: {it}")))?;
                 run::replay(&*play, &options, &token)
             }
         }
@@ -325,7 +327,7 @@ impl<H: Harness + 'static> Explore<H> {
             }
             Some(_) | None => Vec::new(),
         };
-        let context = ReportContext {
+        let context = ExploreReportContext {
             system: name_of_type::<H>(),
             harness: "",
             spec: name_of_type::<H::Specification>(),
@@ -338,7 +340,10 @@ impl<H: Harness + 'static> Explore<H> {
             Verdict::Violated(_) | Verdict::Unknown(_) => {
                 panic!(
                     "{}",
-                    present::text(&Presented { context, outcome: &outcome }, &text::Style::default())
+                    present::text(
+                        &PresentedExploration { context, outcome: &outcome },
+                        &text::Style::default()
+                    )
                 )
             }
         }
@@ -355,7 +360,10 @@ impl<H: Harness + 'static> Explore<H> {
 }
 
 /// Overrides the settings by the variables that `look_up` finds.
-fn apply(options: &mut Options, look_up: impl Fn(&str) -> Option<String>) -> Result<(), crate::error::Error> {
+fn apply(
+    options: &mut ExploreOptions,
+    look_up: impl Fn(&str) -> Option<String>,
+) -> Result<(), crate::error::Error> {
     let Variables { seed, executions, timeout, jobs } = Variables::read(&look_up)?;
     options.seed = seed.unwrap_or(options.seed);
     options.executions = executions.unwrap_or(options.executions);
@@ -402,7 +410,7 @@ mod tests {
     #[test]
     fn variables_take_precedence_over_the_program() {
         let set = |variables: &[(&str, &str)]| {
-            let mut options = Options { seed: 1, executions: 2, ..Options::default() };
+            let mut options = ExploreOptions { seed: 1, executions: 2, ..ExploreOptions::default() };
             let look_up =
                 |name: &str| variables.iter().find(|it| it.0 == name).map(|(_, value)| (*value).to_owned());
             apply(&mut options, look_up).map_err(|it| it.to_string())?;

@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use clewline_actors::StepKind;
 
-use super::outcome::Outcome;
+use super::outcome::ExploreOutcome;
 
 /// The graph of all messages that were sent. Those of the violating schedule have its numbers.
-pub(super) fn graph(outcome: &Outcome, name: &str) -> String {
+pub(super) fn graph(outcome: &ExploreOutcome, name: &str) -> String {
     let mut edges: BTreeMap<(&str, &str, &str), Vec<usize>> = BTreeMap::new();
     for (from, to, message) in &outcome.flow {
         edges.entry((from, to, message)).or_default();

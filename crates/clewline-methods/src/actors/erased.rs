@@ -7,8 +7,8 @@ use clewline_core::Codec;
 use clewline_explore::Coverage;
 
 use super::{
-    options::{Options, Progress},
-    outcome::{Error, Metrics, Outcome},
+    options::{ExploreOptions, ExploreProgress},
+    outcome::{ExploreError, ExploreOutcome, Metrics},
     run,
     staged::{DynHarness, OperationFormat, StagedScenario},
     token::Token,
@@ -39,7 +39,11 @@ impl ErasedHarness {
 /// # Errors
 ///
 /// If the calls do not fit it.
-pub fn explore(harness: &ErasedHarness, options: &Options, progress: &Progress) -> Result<Outcome, Error> {
+pub fn explore(
+    harness: &ErasedHarness,
+    options: &ExploreOptions,
+    progress: &ExploreProgress,
+) -> Result<ExploreOutcome, ExploreError> {
     run::run(&*harness.0, options, progress)
 }
 
@@ -48,7 +52,7 @@ pub fn explore(harness: &ErasedHarness, options: &Options, progress: &Progress) 
 /// # Errors
 ///
 /// If the calls do not fit it.
-pub fn count(harness: &ErasedHarness, options: &Options) -> Result<(Metrics, Coverage), Error> {
+pub fn count(harness: &ErasedHarness, options: &ExploreOptions) -> Result<(Metrics, Coverage), ExploreError> {
     let seen = run::count(&*harness.0, options)?;
     Ok((seen.metrics, seen.coverage))
 }
@@ -58,6 +62,10 @@ pub fn count(harness: &ErasedHarness, options: &Options) -> Result<(Metrics, Cov
 /// # Errors
 ///
 /// If the calls, or the schedule, do not fit it.
-pub fn replay(harness: &ErasedHarness, options: &Options, token: &Token) -> Result<Outcome, Error> {
+pub fn replay(
+    harness: &ErasedHarness,
+    options: &ExploreOptions,
+    token: &Token,
+) -> Result<ExploreOutcome, ExploreError> {
     run::replay(&*harness.0, options, token)
 }

@@ -1,14 +1,14 @@
 //! Exploring schedules: one execution after the other, as a scheduler picks them.
 
 use clewline_actors::{
-    Execution, HistoryVerdict, Keyed, Schedule, Snapshots, Statistics, refute,
-    schedulers::{self, Entry, Settings, Soundness},
+    Execution, HistoryVerdict, Keyed, MessageSchedule, Snapshots, Statistics, refute,
+    schedulers::{self, MessageSchedulerEntry, MessageSchedulerSettings, Soundness},
 };
 use clewline_explore::{Coverage, Limit};
 
 use super::{
-    options::{Options, Progress, StopCondition, StuckCalls},
-    outcome::{Error, Metrics, PhaseTimes},
+    options::{ExploreOptions, ExploreProgress, StopCondition, StuckCalls},
+    outcome::{ExploreError, Metrics, PhaseTimes},
     search::{ExplorationResult, Limits, ViolationFound},
     staged::DynScenario,
 };
@@ -17,11 +17,11 @@ use super::{
 /// execution.
 pub(super) fn explore(
     scenario: &dyn DynScenario,
-    entry: &'static Entry,
-    options: &Options,
+    entry: &'static MessageSchedulerEntry,
+    options: &ExploreOptions,
     limits: &Limits,
-    progress: &Progress,
-) -> Result<ExplorationResult, Error> {
+    progress: &ExploreProgress,
+) -> Result<ExplorationResult, ExploreError> {
     if entry.soundness == Soundness::IfKeysHold {
         try_keys(scenario, options)?;
     }
@@ -48,15 +48,15 @@ pub(super) fn explore(
 const KEY_CHECK_EXECUTIONS_AND_STEPS: (u64, usize) = (10, 100);
 
 /// Makes steps that are independent by their keys in both orders.
-fn try_keys(scenario: &dyn DynScenario, options: &Options) -> Result<(), Error> {
-    let settings = Settings {
+fn try_keys(scenario: &dyn DynScenario, options: &ExploreOptions) -> Result<(), ExploreError> {
+    let settings = MessageSchedulerSettings {
         schedules: KEY_CHECK_EXECUTIONS_AND_STEPS.0,
         steps: KEY_CHECK_EXECUTIONS_AND_STEPS.1,
         ..settings(options)
     };
     let mut execution = Execution::new(scenario.engine(), Snapshots::Sound);
     match refute(&mut execution, &Keyed, &settings) {
-        Some(refuted) => Err(Error::Other(format!("the keys promise too much: {refuted}"))),
+        Some(refuted) => Err(ExploreError::Other(format!("the keys promise too much: {refuted}"))),
         None => Ok(()),
     }
 }
@@ -66,7 +66,7 @@ fn try_keys(scenario: &dyn DynScenario, options: &Options) -> Result<(), Error> 
 fn of_histories_alone(
     mut seen: ExplorationResult,
     scenario: &dyn DynScenario,
-    options: &Options,
+    options: &ExploreOptions,
 ) -> ExplorationResult {
     let has_properties = !scenario.properties().is_empty();
     if seen.is_complete && (has_properties || options.stuck == StuckCalls::Forbid) {
@@ -81,11 +81,11 @@ fn of_histories_alone(
 /// The first schedule that shows a violation, if a scheduler finds one.
 pub(super) fn first(
     scenario: &dyn DynScenario,
-    entry: &'static Entry,
-    options: &Options,
+    entry: &'static MessageSchedulerEntry,
+    options: &ExploreOptions,
     limits: &Limits,
-) -> Option<Schedule> {
-    let settings = Settings { violations: 1, ..settings(options) };
+) -> Option<MessageSchedule> {
+    let settings = MessageSchedulerSettings { violations: 1, ..settings(options) };
     let mut verdicts = scenario.verdicts();
     let (_, statistics) =
         schedulers::explore(entry, scenario.engine(), &settings, &mut verdicts, &limits.budget);
@@ -93,14 +93,14 @@ pub(super) fn first(
 }
 
 /// Whether a schedule, executed exactly, leads to a violated history.
-pub(super) fn is_violated(scenario: &dyn DynScenario, schedule: &Schedule) -> bool {
+pub(super) fn is_violated(scenario: &dyn DynScenario, schedule: &MessageSchedule) -> bool {
     let mut execution = Execution::new(scenario.engine(), Snapshots::Sound);
     execution.replay(schedule).is_ok()
         && scenario.verdicts().of(&scenario.histories(), execution.history()) == HistoryVerdict::Violated
 }
 
-fn settings(options: &Options) -> Settings {
-    Settings {
+fn settings(options: &ExploreOptions) -> MessageSchedulerSettings {
+    MessageSchedulerSettings {
         seed: options.seed,
         schedules: options.executions,
         violations: match options.wanted {
@@ -130,11 +130,11 @@ fn times(statistics: &Statistics<'_>) -> PhaseTimes {
 fn seen(
     coverage: Coverage,
     statistics: &Statistics<'_>,
-    entry: &Entry,
+    entry: &MessageSchedulerEntry,
     wrong: Option<ViolationFound>,
-) -> Result<ExplorationResult, Error> {
+) -> Result<ExplorationResult, ExploreError> {
     if let Some(bad_handler) = &statistics.bad_handler {
-        return Err(Error::BadHandler(bad_handler.clone()));
+        return Err(ExploreError::BadHandler(bad_handler.clone()));
     }
     let is_sound = entry.soundness != Soundness::Never;
     // Whether the exploration was complete. Rules that leave out histories never prove anything.

@@ -1,10 +1,10 @@
 //! Findings: a violating execution, with everything that a report shows about it.
 
 use clewline_actors::{
-    Action, ActorId, EnabledStep, ExecutedStep, Execution, Faults, HistoryEvent, Modality, Schedule,
+    Action, ActorId, EnabledStep, ExecutedStep, Execution, Faults, HistoryEvent, MessageSchedule, Modality,
     ScheduleMismatch, StepKind,
 };
-use clewline_check::{Judgement, Options, judge};
+use clewline_check::{JudgeOptions, Judgement, judge};
 use clewline_core::{Budget, ErasedHistory, OperationId};
 use clewline_report::render::{Cause, CheckedHistory, Source};
 
@@ -37,7 +37,7 @@ impl ViolationKind {
 /// A violating execution.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Finding {
+pub struct ActorFinding {
     /// The kind of violation.
     pub why: ViolationKind,
     /// The replay token.
@@ -49,12 +49,12 @@ pub struct Finding {
     /// The calls that are made, each with its client and actor.
     pub program: Vec<String>,
     /// The execution, step by step. Empty if no single execution shows the violation.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ActorStep>,
     /// Whether a limit was reached before its schedule was found: `steps` are empty then, too.
     pub is_given_up: bool,
     /// The messages that could still have been received at the end, each as the step that would
     /// receive it.
-    pub waiting: Vec<Step>,
+    pub waiting: Vec<ActorStep>,
     /// The history of the clients.
     pub case: Box<dyn ErasedHistory>,
     /// The verdict of the checker on that history.
@@ -64,7 +64,7 @@ pub struct Finding {
 /// One step of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Step {
+pub struct ActorStep {
     /// The kind of step.
     pub kind: StepKind,
     /// The sender of the message that was received; for other steps, as `to`.
@@ -85,7 +85,7 @@ pub struct Step {
     pub returns: Vec<OperationId>,
 }
 
-impl Finding {
+impl ActorFinding {
     /// The calls that have not returned.
     pub(super) fn pending(&self) -> impl Iterator<Item = OperationId> {
         let ids = (0..self.case.spans().len()).map(OperationId::from_index);
@@ -125,7 +125,7 @@ pub(super) struct ScenarioPart<'a> {
 }
 
 impl ScenarioPart<'_> {
-    fn token(&self, schedule: &Schedule) -> Token {
+    fn token(&self, schedule: &MessageSchedule) -> Token {
         let calls = (self.calls.len() != self.program.len()).then(|| self.calls.to_vec());
         Token { calls, schedule: schedule.clone() }
     }
@@ -135,9 +135,9 @@ impl ScenarioPart<'_> {
 pub(super) fn finding(
     scenario: &dyn DynScenario,
     part: ScenarioPart<'_>,
-    schedule: &Schedule,
+    schedule: &MessageSchedule,
     why: ViolationKind,
-) -> Result<Finding, ScheduleMismatch> {
+) -> Result<ActorFinding, ScheduleMismatch> {
     let mut execution = Execution::new(scenario.engine(), clewline_actors::Snapshots::Sound);
     execution.replay(schedule)?;
     Ok(finding_of(scenario, part, &execution, why))
@@ -149,7 +149,7 @@ pub(super) fn finding_of(
     part: ScenarioPart<'_>,
     execution: &Execution,
     why: ViolationKind,
-) -> Finding {
+) -> ActorFinding {
     let chronicle = execution.history_events();
     let order: Vec<u32> = chronicle
         .iter()
@@ -169,7 +169,7 @@ pub(super) fn finding_of(
     let program = part.calls.iter().filter_map(|it| part.program.get(*it)).cloned().collect();
     let token = part.token(&execution.schedule());
     let alone = finding_without_schedule(scenario, part, &chronicle, why);
-    Finding { token, program, steps, is_given_up: false, waiting, ..alone }
+    ActorFinding { token, program, steps, is_given_up: false, waiting, ..alone }
 }
 
 /// The finding for the client history `events`, if its schedule is not known.
@@ -178,14 +178,14 @@ pub(super) fn finding_without_schedule(
     part: ScenarioPart<'_>,
     events: &[HistoryEvent],
     why: ViolationKind,
-) -> Finding {
+) -> ActorFinding {
     let case = scenario.history(events);
     // The history of a few calls: the evidence is judged even if time is up.
-    let options = Options { budget: Budget::unlimited().urgent(), ..Options::default() };
+    let options = JudgeOptions { budget: Budget::unlimited().urgent(), ..JudgeOptions::default() };
     let judgement = judge(case.problems(), &options);
-    Finding {
+    ActorFinding {
         why,
-        token: part.token(&Schedule::default()),
+        token: part.token(&MessageSchedule::default()),
         faults: part.faults,
         calls_at_first: part.program.len(),
         program: part.program.to_vec(),
@@ -198,7 +198,7 @@ pub(super) fn finding_without_schedule(
 }
 
 /// The messages that can be received next, each once, whatever the kind of step.
-fn waiting(scenario: &dyn DynScenario, execution: &Execution, roots: u32) -> Vec<Step> {
+fn waiting(scenario: &dyn DynScenario, execution: &Execution, roots: u32) -> Vec<ActorStep> {
     let is_message = |it: &&EnabledStep| it.kind == StepKind::Message && it.outcome == 0;
     execution.enabled().iter().filter(is_message).map(|it| step_of(scenario, it, roots)).collect()
 }
@@ -208,8 +208,8 @@ fn step(
     event: &ExecutedStep,
     roots: u32,
     id: &dyn Fn(u32) -> OperationId,
-) -> Step {
-    Step {
+) -> ActorStep {
+    ActorStep {
         calls: event.calls().map(id).collect(),
         returns: event.returns().map(id).collect(),
         ..step_of(scenario, &event.step, roots)
@@ -217,7 +217,7 @@ fn step(
 }
 
 /// A step in which nothing is called and nothing returns.
-fn step_of(scenario: &dyn DynScenario, receive: &EnabledStep, roots: u32) -> Step {
+fn step_of(scenario: &dyn DynScenario, receive: &EnabledStep, roots: u32) -> ActorStep {
     let (name, message) = receive.message.map(|it| scenario.message(it)).unwrap_or_default();
     let side = match receive.action {
         Action::Cut { side } => (0..roots).filter(|it| side >> it & 1 == 1).map(ActorId::new).collect(),
@@ -229,7 +229,7 @@ fn step_of(scenario: &dyn DynScenario, receive: &EnabledStep, roots: u32) -> Ste
         | Action::Restart { .. }
         | Action::Heal => Vec::new(),
     };
-    Step {
+    ActorStep {
         kind: receive.kind,
         from: receive.from,
         to: receive.to,

@@ -11,14 +11,14 @@ use clewline_report::render::json::Object;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    finding::Finding,
-    outcome::{Metrics, Outcome, PhaseTimes, Verdict},
-    text::ReportContext,
+    finding::ActorFinding,
+    outcome::{ExploreOutcome, Metrics, PhaseTimes, Verdict},
+    text::ExploreReportContext,
 };
 use clewline_explore::Coverage;
 
 /// The object.
-pub(super) fn object(context: &ReportContext<'_>, outcome: &Outcome) -> Object {
+pub(super) fn object(context: &ExploreReportContext<'_>, outcome: &ExploreOutcome) -> Object {
     let Metrics { incomplete, unique, canonical, violated, .. } = outcome.metrics;
     let metrics = &outcome.metrics;
     let faults = outcome.faults;
@@ -96,7 +96,7 @@ fn times(PhaseTimes { exploring, from_scratch, judging, first_violation }: Phase
 
 /// The violation, shrunk. `execution` is the number of the first execution that showed one, where
 /// executions are counted.
-fn first(finding: &Finding, metrics: &Metrics) -> Json {
+fn first(finding: &ActorFinding, metrics: &Metrics) -> Json {
     let operations = 0..finding.case.spans().len();
     let history: Vec<String> = operations.map(|it| finding.case.label(OperationId::from_index(it))).collect();
     let counterexample: Vec<usize> = match &finding.judgement.verdict {

@@ -33,22 +33,22 @@ mod two_copies;
 pub use builder::Explore;
 pub use erased::{ErasedHarness, count, explore, replay};
 pub use file::HarnessFile;
-pub use finding::{Finding, Step, ViolationKind};
-pub use options::{Options, Progress, StopCondition, StuckCalls};
+pub use finding::{ActorFinding, ActorStep, ViolationKind};
+pub use options::{ExploreOptions, ExploreProgress, StopCondition, StuckCalls};
 pub(crate) use outcome::Verdict;
-pub use outcome::{Error, Metrics, Outcome, PhaseTimes, States};
-pub use present::Presented;
+pub use outcome::{ExploreError, ExploreOutcome, Metrics, PhaseTimes, States};
+pub use present::PresentedExploration;
 pub use run::NO_RESULT;
-pub use text::ReportContext;
+pub use text::ExploreReportContext;
 pub use token::Token;
 
 pub use clewline_actors::schedulers::ActorScheduler;
 pub use clewline_explore::{Coverage, Limit};
 
-impl Outcome {
+impl ExploreOutcome {
     /// The finding, if there is a violation.
     #[must_use]
-    pub fn finding(&self) -> Option<&Finding> {
+    pub fn finding(&self) -> Option<&ActorFinding> {
         match &self.verdict {
             Verdict::Violated(finding) => Some(finding),
             Verdict::Holds(()) | Verdict::Unknown(_) => None,

@@ -15,7 +15,7 @@ use clewline_explore::Bounds;
 
 /// How to explore.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ExploreOptions {
     /// The scheduler.
     pub scheduler: ActorScheduler,
     /// The order in which messages arrive, and the maximum number of faults.
@@ -42,9 +42,9 @@ pub struct Options {
     pub jobs: usize,
 }
 
-impl Default for Options {
+impl Default for ExploreOptions {
     fn default() -> Self {
-        Options {
+        ExploreOptions {
             scheduler: ActorScheduler::States,
             rules: Rules::default(),
             wanted: StopCondition::Everything,
@@ -93,7 +93,7 @@ impl FromStr for StuckCalls {
 
 /// How far an exploration has come.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct ExploreProgress {
     states: AtomicU64,
     shrinking: AtomicU64,
     pub(super) depth: Arc<AtomicU64>,
@@ -103,7 +103,7 @@ pub struct Progress {
     pub fault_budgets: AtomicUsize,
 }
 
-impl Progress {
+impl ExploreProgress {
     /// Different states visited.
     pub fn states(&self) -> u64 {
         self.states.load(Ordering::Relaxed)

@@ -6,15 +6,15 @@ use clewline_actors::{BadHandler, BadScenario, FaultPlacement, Faults, ScheduleM
 use clewline_explore::Coverage;
 use clewline_formats::ReadError;
 
-use super::finding::Finding;
+use super::finding::ActorFinding;
 
 /// Holds for everything that was to be explored, violated, or unknown.
-pub(crate) type Verdict = clewline_core::Verdict<(), Box<Finding>, String>;
+pub(crate) type Verdict = clewline_core::Verdict<(), Box<ActorFinding>, String>;
 
 /// The outcome of an exploration.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct ExploreOutcome {
     /// The verdict.
     pub verdict: Verdict,
     /// Whether everything was seen.
@@ -130,7 +130,7 @@ pub(super) fn ratio(part: u128, whole: u128) -> Option<f64> {
 /// Errors that prevent an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Error {
+pub enum ExploreError {
     /// The calls do not fit the system.
     Scenario(BadScenario),
     /// A handler is not a pure function.
@@ -143,22 +143,22 @@ pub enum Error {
     Other(String),
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for ExploreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Scenario(it) => it.fmt(f),
-            Error::BadHandler(it) => it.fmt(f),
-            Error::Unfit(it) => it.fmt(f),
-            Error::Harness(it) => it.fmt(f),
-            Error::Other(it) => f.write_str(it),
+            ExploreError::Scenario(it) => it.fmt(f),
+            ExploreError::BadHandler(it) => it.fmt(f),
+            ExploreError::Unfit(it) => it.fmt(f),
+            ExploreError::Harness(it) => it.fmt(f),
+            ExploreError::Other(it) => f.write_str(it),
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for ExploreError {}
 
-impl From<BadScenario> for Error {
+impl From<BadScenario> for ExploreError {
     fn from(error: BadScenario) -> Self {
-        Error::Scenario(error)
+        ExploreError::Scenario(error)
     }
 }

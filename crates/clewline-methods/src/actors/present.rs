@@ -8,20 +8,20 @@ use clewline_report::render::{
 };
 
 use super::{
-    outcome::Outcome,
-    text::{self, ReportContext},
+    outcome::ExploreOutcome,
+    text::{self, ExploreReportContext},
 };
 
 /// An outcome, and the context of its report.
 #[derive(Clone, Copy, Debug)]
-pub struct Presented<'a> {
+pub struct PresentedExploration<'a> {
     /// The context of the report.
-    pub context: ReportContext<'a>,
+    pub context: ExploreReportContext<'a>,
     /// The outcome.
-    pub outcome: &'a Outcome,
+    pub outcome: &'a ExploreOutcome,
 }
 
-impl Present for Presented<'_> {
+impl Present for PresentedExploration<'_> {
     fn name(&self) -> &str {
         self.context.system
     }

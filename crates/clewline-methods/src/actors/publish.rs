@@ -3,23 +3,23 @@
 use clewline_actors::{ActorId, StepKind};
 use clewline_report::render::{
     Publish, WitnessShown,
-    html::{ActorEvent, Message, NotReceived, Page, PageCounterexample, SequenceDiagram},
+    html::{ActorEvent, DiagramMessage, NotReceived, Page, PageCounterexample, SequenceDiagram},
     json::Object,
     publish::{plain_entry, plain_page},
-    summary::Entry,
+    summary::SummaryEntry,
     svg::{self, Ground},
 };
 
 use super::{
-    finding::{Finding, Step, ViolationKind},
+    finding::{ActorFinding, ActorStep, ViolationKind},
     json,
     outcome::Verdict,
-    present::Presented,
+    present::PresentedExploration,
     text,
 };
 use crate::page::page_of;
 
-impl Publish for Presented<'_> {
+impl Publish for PresentedExploration<'_> {
     /// The page of a finding shows the client history and every message. The page does not depend
     /// on durations.
     fn page(&self) -> Page {
@@ -35,10 +35,10 @@ impl Publish for Presented<'_> {
         json::object(&self.context, self.outcome)
     }
 
-    fn entry(&self) -> Entry {
+    fn entry(&self) -> SummaryEntry {
         let metrics = &self.outcome.metrics;
         let states = metrics.states.as_ref().map(|it| it.unique);
-        Entry {
+        SummaryEntry {
             name: format!("{} {}", self.context.system, self.context.harness),
             work: states.or(metrics.schedules.and_then(|it| u64::try_from(it).ok())),
             algorithm: self.context.scheduler.name().to_owned(),
@@ -48,7 +48,7 @@ impl Publish for Presented<'_> {
     }
 }
 
-impl Presented<'_> {
+impl PresentedExploration<'_> {
     /// The client history, or its counterexample, as a standalone picture; none without a finding.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
@@ -57,7 +57,7 @@ impl Presented<'_> {
     }
 
     /// The page of the finding, starting from `page`.
-    fn page_with(&self, finding: &Finding, page: Page) -> Page {
+    fn page_with(&self, finding: &ActorFinding, page: Page) -> Page {
         let Page { title, verdict, headline, words, next, facts, .. } = page;
         let judged = page_of(&finding.judged(self.context.system, self.context.spec));
         let mut page = Page { title, verdict, headline, words, next, facts, ..judged };
@@ -82,7 +82,7 @@ impl Presented<'_> {
 }
 
 /// The schedule as a sequence diagram of actors, clients first, with other events.
-fn messages(finding: &Finding) -> SequenceDiagram {
+fn messages(finding: &ActorFinding) -> SequenceDiagram {
     let mut actors: Vec<ActorId> = finding
         .steps
         .iter()
@@ -126,16 +126,17 @@ fn messages(finding: &Finding) -> SequenceDiagram {
         }
     }
     for step in &finding.waiting {
-        let on_its_way = |it: Message| Message { received: None, otherwise: NotReceived::OnItsWay, ..it };
+        let on_its_way =
+            |it: DiagramMessage| DiagramMessage { received: None, otherwise: NotReceived::OnItsWay, ..it };
         messages.extend(message(step, 0, &column).map(on_its_way));
     }
     // In the order in which they were sent; initial messages come first.
-    messages.sort_by_key(|it: &Message| it.sent);
+    messages.sort_by_key(|it: &DiagramMessage| it.sent);
     SequenceDiagram { actors: actors.iter().map(ToString::to_string).collect(), messages, happenings }
 }
 
 /// The message that a step receives or loses, if it does.
-fn message(step: &Step, number: usize, column: &dyn Fn(ActorId) -> usize) -> Option<Message> {
+fn message(step: &ActorStep, number: usize, column: &dyn Fn(ActorId) -> usize) -> Option<DiagramMessage> {
     let received = match step.kind {
         StepKind::Message | StepKind::Timer => Some(number),
         StepKind::Lose => None,
@@ -146,7 +147,7 @@ fn message(step: &Step, number: usize, column: &dyn Fn(ActorId) -> usize) -> Opt
         | StepKind::Cut
         | StepKind::Heal => return None,
     };
-    Some(Message {
+    Some(DiagramMessage {
         from: column(step.from),
         to: column(step.to),
         label: if step.kind == StepKind::Timer { format!("timer {}", step.name) } else { step.name.clone() },

@@ -10,8 +10,8 @@ use clewline_explore::{Coverage, Limit};
 use super::{
     executions,
     finding::{ScenarioPart, ViolationKind, finding, finding_of, finding_without_schedule},
-    options::{Options, Progress, StuckCalls},
-    outcome::{Error, Metrics, Outcome, Verdict},
+    options::{ExploreOptions, ExploreProgress, StuckCalls},
+    outcome::{ExploreError, ExploreOutcome, Metrics, Verdict},
     search::{ExplorationResult, Limits, Provenance, ViolationFound},
     shrink::shrink,
     staged::{DynHarness, DynScenario},
@@ -31,7 +31,11 @@ fn is_judged(scenario: &dyn DynScenario, play: &dyn DynHarness) -> bool {
 }
 
 /// Explores a play.
-pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress) -> Result<Outcome, Error> {
+pub(super) fn run(
+    play: &dyn DynHarness,
+    options: &ExploreOptions,
+    progress: &ExploreProgress,
+) -> Result<ExploreOutcome, ExploreError> {
     let begun = Instant::now();
     let deadline = options.timeout.and_then(|it| begun.checked_add(it));
     let calls: Vec<usize> = (0..play.calls()).collect();
@@ -67,7 +71,7 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
         }),
     };
     let flow = scenario.flow().into_iter().map(|(from, to, name)| (from.to_string(), to.to_string(), name));
-    Ok(Outcome {
+    Ok(ExploreOutcome {
         verdict,
         coverage: seen.coverage,
         metrics: seen.metrics,
@@ -79,20 +83,23 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
 }
 
 /// Explores a scenario with all faults allowed, and counts; nothing is shrunk.
-pub(super) fn count(play: &dyn DynHarness, options: &Options) -> Result<ExplorationResult, Error> {
+pub(super) fn count(
+    play: &dyn DynHarness,
+    options: &ExploreOptions,
+) -> Result<ExplorationResult, ExploreError> {
     let calls: Vec<usize> = (0..play.calls()).collect();
     let scenario = play.stage(&calls, options.rules)?;
     let deadline = options.timeout.and_then(|it| Instant::now().checked_add(it));
-    let progress = Progress::default();
+    let progress = ExploreProgress::default();
     explore(&*scenario, options, &Limits::new(options, deadline, &progress)?, &progress)
 }
 
 fn explore(
     scenario: &dyn DynScenario,
-    options: &Options,
+    options: &ExploreOptions,
     limits: &Limits,
-    progress: &Progress,
-) -> Result<ExplorationResult, Error> {
+    progress: &ExploreProgress,
+) -> Result<ExplorationResult, ExploreError> {
     match options.scheduler {
         ActorScheduler::States => states::explore(scenario, options, limits, progress),
         ActorScheduler::Executions(entry) => executions::explore(scenario, entry, options, limits, progress),
@@ -102,11 +109,11 @@ fn explore(
 fn violated(
     play: &dyn DynHarness,
     scenario: &dyn DynScenario,
-    options: &Options,
+    options: &ExploreOptions,
     rules: Rules,
     wrong: ViolationFound,
-    (progress, limits): (&Progress, &Limits),
-) -> Result<Verdict, Error> {
+    (progress, limits): (&ExploreProgress, &Limits),
+) -> Result<Verdict, ExploreError> {
     let calls: Vec<usize> = (0..play.calls()).collect();
     let program = play.program();
     let whole = ScenarioPart { calls: &calls, program: &program, faults: rules.faults };
@@ -115,10 +122,10 @@ fn violated(
             let (fewer, short) = shrink(play, calls.clone(), schedule, options, rules, progress, limits);
             let scenario = play.stage(&fewer, rules)?;
             finding(&*scenario, ScenarioPart { calls: &fewer, ..whole }, &short, wrong.kind)
-                .map_err(Error::Unfit)?
+                .map_err(ExploreError::Unfit)?
         }
         (why, Provenance::Schedule(schedule)) => {
-            finding(scenario, whole, &schedule, why).map_err(Error::Unfit)?
+            finding(scenario, whole, &schedule, why).map_err(ExploreError::Unfit)?
         }
         (why, Provenance::NoSingleExecution) => {
             finding_of(scenario, whole, &Execution::new(scenario.engine(), Snapshots::Sound), why)
@@ -129,21 +136,25 @@ fn violated(
 }
 
 /// Replays one schedule, and reports the violation at its end.
-pub(super) fn replay(play: &dyn DynHarness, options: &Options, token: &Token) -> Result<Outcome, Error> {
+pub(super) fn replay(
+    play: &dyn DynHarness,
+    options: &ExploreOptions,
+    token: &Token,
+) -> Result<ExploreOutcome, ExploreError> {
     let begun = Instant::now();
     let all: Vec<usize> = (0..play.calls()).collect();
     let calls = token.calls.clone().unwrap_or(all);
     if let Some(it) = calls.iter().find(|it| play.calls() <= **it) {
         let calls = play.calls();
-        return Err(Error::Other(format!("the token names call {}, and there are {calls}", it + 1)));
+        return Err(ExploreError::Other(format!("the token names call {}, and there are {calls}", it + 1)));
     }
     let program = play.program();
     let faults = options.rules.faults;
     let scenario = play.stage(&calls, options.rules)?;
     let mut execution = Execution::new(scenario.engine(), Snapshots::Sound);
-    execution.replay(&token.schedule).map_err(Error::Unfit)?;
+    execution.replay(&token.schedule).map_err(ExploreError::Unfit)?;
     if let Some(bad_handler) = execution.bad_handler() {
-        return Err(Error::BadHandler(bad_handler.clone()));
+        return Err(ExploreError::BadHandler(bad_handler.clone()));
     }
     let part = ScenarioPart { calls: &calls, program: &program, faults };
     let verdict = match wrong_at_the_end(&*scenario, options, &execution) {
@@ -163,12 +174,12 @@ pub(super) fn replay(play: &dyn DynHarness, options: &Options, token: &Token) ->
     let name = |it: ActorId| it.to_string();
     let flow = scenario.flow().into_iter().map(|(from, to, what)| (name(from), name(to), what)).collect();
     let coverage = Coverage::Limited(Limit::Replayed);
-    Ok(Outcome { verdict, coverage, metrics, faults, program, flow, elapsed: begun.elapsed() })
+    Ok(ExploreOutcome { verdict, coverage, metrics, faults, program, flow, elapsed: begun.elapsed() })
 }
 
 fn wrong_at_the_end(
     scenario: &dyn DynScenario,
-    options: &Options,
+    options: &ExploreOptions,
     execution: &Execution,
 ) -> Option<ViolationKind> {
     if scenario.verdicts().of(&scenario.histories(), execution.history()) == HistoryVerdict::Violated {

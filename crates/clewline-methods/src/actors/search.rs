@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use clewline_actors::{HistoryEvent, Schedule};
+use clewline_actors::{HistoryEvent, MessageSchedule};
 use clewline_check::limits::{Timer, with_process_memory};
 use clewline_core::{Budget, Reason};
 
 use super::{
     finding::ViolationKind,
-    options::{Options, Progress},
-    outcome::{Error, Metrics},
+    options::{ExploreOptions, ExploreProgress},
+    outcome::{ExploreError, Metrics},
 };
 
 use clewline_explore::Coverage;
@@ -32,7 +32,7 @@ pub(super) struct ViolationFound {
 /// How it came about.
 pub(super) enum Provenance {
     /// So.
-    Schedule(Schedule),
+    Schedule(MessageSchedule),
     /// No single execution shows it.
     NoSingleExecution,
     /// A limit was reached before the schedule was found. The client history, if the violation is
@@ -41,7 +41,7 @@ pub(super) enum Provenance {
 }
 
 impl ViolationFound {
-    pub(super) fn not_linearizable(schedule: Schedule) -> ViolationFound {
+    pub(super) fn not_linearizable(schedule: MessageSchedule) -> ViolationFound {
         ViolationFound { kind: ViolationKind::NotLinearizable, provenance: Provenance::Schedule(schedule) }
     }
 }
@@ -57,10 +57,10 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn new(
-        options: &Options,
+        options: &ExploreOptions,
         deadline: Option<Instant>,
-        progress: &Progress,
-    ) -> Result<Limits, Error> {
+        progress: &ExploreProgress,
+    ) -> Result<Limits, ExploreError> {
         let budget = progress.budget.child();
         let budget = match options.memory {
             Some(bytes) => with_process_memory(budget, bytes),
@@ -72,7 +72,7 @@ impl Limits {
             budget.stop(Reason::Time(limit));
         }
         let timer =
-            Timer::start(left, &budget).map_err(|it| Error::Other(format!("the time limit: {it}")))?;
+            Timer::start(left, &budget).map_err(|it| ExploreError::Other(format!("the time limit: {it}")))?;
         Ok(Limits { budget, deadline, bytes: options.memory, _timer: timer })
     }
 }

@@ -1,11 +1,13 @@
 //! Smaller scenarios: calls are removed as long as the violation remains, and as long as the limits
 //! on time and memory allow.
 
-use clewline_actors::{Execution, Rules, Schedule, Snapshots, minimize::shorten, schedulers::ActorScheduler};
+use clewline_actors::{
+    Execution, MessageSchedule, Rules, Snapshots, minimize::shorten, schedulers::ActorScheduler,
+};
 
 use super::{
     executions,
-    options::{Options, Progress},
+    options::{ExploreOptions, ExploreProgress},
     search::Limits,
     staged::DynHarness,
     states,
@@ -19,12 +21,12 @@ const SHRINK_SCHEDULES_MAX: u64 = 5_000;
 pub(super) fn shrink(
     play: &dyn DynHarness,
     mut calls: Vec<usize>,
-    mut schedule: Schedule,
-    options: &Options,
+    mut schedule: MessageSchedule,
+    options: &ExploreOptions,
     rules: Rules,
-    progress: &Progress,
+    progress: &ExploreProgress,
     limits: &Limits,
-) -> (Vec<usize>, Schedule) {
+) -> (Vec<usize>, MessageSchedule) {
     // The last calls first: later calls depend on earlier ones.
     let mut at = calls.len();
     while 0 < at && limits.budget.allow(0).is_ok() {
@@ -49,12 +51,12 @@ pub(super) fn shrink(
 fn try_smaller(
     play: &dyn DynHarness,
     calls: &[usize],
-    options: &Options,
+    options: &ExploreOptions,
     rules: Rules,
     limits: &Limits,
-) -> Option<Schedule> {
+) -> Option<MessageSchedule> {
     let scenario = play.stage(calls, rules).ok()?;
-    let few = Options { executions: options.executions.min(SHRINK_SCHEDULES_MAX), ..options.clone() };
+    let few = ExploreOptions { executions: options.executions.min(SHRINK_SCHEDULES_MAX), ..options.clone() };
     match options.scheduler {
         ActorScheduler::Executions(entry) if options.scheduler.unsound().is_none() => {
             executions::first(&*scenario, entry, &few, limits)
@@ -76,11 +78,11 @@ mod tests {
 
     /// Shrinks a violation among three calls. Returns how many smaller scenarios were tried, the
     /// remaining calls, and the schedule before and after.
-    fn shrunk(scheduler: &str, limited: &Options) -> (u64, Vec<usize>, [Schedule; 2]) {
-        let options = Options { scheduler: scheduler.parse().unwrap(), ..Options::default() };
+    fn shrunk(scheduler: &str, limited: &ExploreOptions) -> (u64, Vec<usize>, [MessageSchedule; 2]) {
+        let options = ExploreOptions { scheduler: scheduler.parse().unwrap(), ..ExploreOptions::default() };
         let play = two_copies(calls_of(1, 2));
         let calls: Vec<usize> = (0..play.calls()).collect();
-        let progress = Progress::default();
+        let progress = ExploreProgress::default();
         let unlimited = Limits::new(&options, None, &progress).unwrap();
         let found = try_smaller(&*play, &calls, &options, options.rules, &unlimited).unwrap();
         let deadline = limited.timeout.map(|it| Instant::now() + it);
@@ -95,7 +97,7 @@ mod tests {
     #[test]
     fn calls_that_are_not_needed_are_left_out() {
         for scheduler in &SCHEDULERS {
-            let (tried, calls, [_, short]) = shrunk(scheduler, &Options::default());
+            let (tried, calls, [_, short]) = shrunk(scheduler, &ExploreOptions::default());
             assert!(1 < tried, "{scheduler}: {tried}");
             assert_eq!((calls.len(), short.0.len()), (2, 2), "{scheduler}: a write and a read, {short}");
         }
@@ -103,8 +105,8 @@ mod tests {
 
     #[test]
     fn nothing_is_tried_when_time_or_memory_is_up() {
-        let time = Options { timeout: Some(Duration::ZERO), ..Options::default() };
-        let memory = Options { memory: Some(1), ..Options::default() };
+        let time = ExploreOptions { timeout: Some(Duration::ZERO), ..ExploreOptions::default() };
+        let memory = ExploreOptions { memory: Some(1), ..ExploreOptions::default() };
         // Other systems do not report the memory of the process.
         let all = if cfg!(target_os = "linux") { vec![&time, &memory] } else { vec![&time] };
         for scheduler in &SCHEDULERS {
@@ -118,10 +120,10 @@ mod tests {
 
     #[test]
     fn few_states_are_visited_to_leave_a_call_out() {
-        let options = Options::default();
+        let options = ExploreOptions::default();
         let play = two_copies(calls_of(2, 2));
         let scenario = play.stage(&[0, 1, 2, 3], options.rules).unwrap();
-        let limits = Limits::new(&options, None, &Progress::default()).unwrap();
+        let limits = Limits::new(&options, None, &ExploreProgress::default()).unwrap();
         assert_eq!(states::first(&*scenario, 1, &limits), None, "the first state is not violated");
         assert!(states::first(&*scenario, SHRINK_STATES_MAX, &limits).is_some());
     }

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use clewline_actors::{
     ActorId, ActorSystem, AnyActor, BadScenario, ClientCall, Engine, Envelope, Harness, Histories,
-    HistoryEvent, HistoryVerdict, IncrementalJudge, InternedModel, Message, MessageId, Modality, Property,
-    ReturnLookup, Rules, Scenario, Stepwise, Summary, Verdicts,
+    HistoryEvent, HistorySummary, HistoryVerdict, IncrementalJudge, InternedModel, Message, MessageId,
+    Modality, Property, ReturnLookup, Rules, Scenario, Stepwise, Verdicts,
 };
 use clewline_check::{FrontierId, Frontiers};
 use clewline_core::{
@@ -274,7 +274,7 @@ impl<S: ReplicatedObject> IncrementalJudge for FrontierJudge<S> {
         Frontiers::<S>::START.0
     }
 
-    fn extend(&mut self, knowledge: u32, before: Summary, event: HistoryEvent) -> u32 {
+    fn extend(&mut self, knowledge: u32, before: HistorySummary, event: HistoryEvent) -> u32 {
         let HistoryEvent::Return(operation, ret) = event else { return knowledge };
         let returns = self.returns.lock().expect("no handler panicked");
         self.frontiers.returned(FrontierId(knowledge), before.called, operation, returns.returned(ret)).0

@@ -1,17 +1,17 @@
 //! State exploration: every state once, and shortest paths to violating states.
 
 use clewline_actors::{
-    Count, Execution, Explored, FaultPlacement, HistoryEvent, HistoryVerdict, Modality, PropertyVerdict,
-    Schedule, Search, Snapshots, StateComparison, StopReason, TraceLimits, TraceResult, Until, Verdicts,
-    explore_states, trace,
+    Count, Execution, Explored, FaultPlacement, HistoryEvent, HistoryVerdict, MessageSchedule, Modality,
+    PropertyVerdict, Search, Snapshots, StateComparison, StopReason, StopWhen, TraceLimits, TraceResult,
+    Verdicts, explore_states, trace,
 };
 use clewline_core::{Reason, is_interrupted};
 use clewline_explore::{Coverage, Limit};
 
 use super::{
     finding::ViolationKind,
-    options::{Options, Progress, StopCondition, StuckCalls},
-    outcome::{Error, Metrics, States},
+    options::{ExploreOptions, ExploreProgress, StopCondition, StuckCalls},
+    outcome::{ExploreError, Metrics, States},
     search::{ExplorationResult, Limits, Provenance, ViolationFound},
     staged::DynScenario,
 };
@@ -26,17 +26,17 @@ const TRACE_BYTES_PER_STATE: usize = 250;
 /// Visits every state.
 pub(super) fn explore(
     scenario: &dyn DynScenario,
-    options: &Options,
+    options: &ExploreOptions,
     limits: &Limits,
-    progress: &Progress,
-) -> Result<ExplorationResult, Error> {
+    progress: &ExploreProgress,
+) -> Result<ExplorationResult, ExploreError> {
     let properties: Vec<Modality> = scenario.properties().iter().map(|it| it.1).collect();
     let search = Search {
         jobs: options.jobs,
         count: Count::Schedules,
         until: match options.wanted {
-            StopCondition::Everything => Until::Exhausted,
-            StopCondition::First => Until::Violated,
+            StopCondition::Everything => StopWhen::Exhausted,
+            StopCondition::First => StopWhen::Violated,
         },
         states_max: options.states,
         bytes_max: options.memory.unwrap_or(usize::MAX),
@@ -45,10 +45,10 @@ pub(super) fn explore(
         places: FaultPlacement::Few,
     };
     let mut verdicts = scenario.verdicts();
-    let note = |it: clewline_actors::Progress| progress.note_states(it.unique, it.depth);
+    let note = |it: clewline_actors::GraphProgress| progress.note_states(it.unique, it.depth);
     let explored = explore_states(&scenario.engine(), &properties, &mut verdicts, &search, &note);
     if let Some(bad_handler) = explored.bad_handler {
-        return Err(Error::BadHandler(bad_handler));
+        return Err(ExploreError::BadHandler(bad_handler));
     }
     let wrong = match violation_in(scenario, options, &explored) {
         None => None,
@@ -79,8 +79,8 @@ pub(super) fn existing(scenario: &dyn DynScenario, states_max: u64, limits: &Lim
 }
 
 /// The first reachable violation, for callers that only need its existence.
-pub(super) fn first(scenario: &dyn DynScenario, states_max: u64, limits: &Limits) -> Option<Schedule> {
-    let search = Search { states_max, until: Until::Violated, ..limited(limits) };
+pub(super) fn first(scenario: &dyn DynScenario, states_max: u64, limits: &Limits) -> Option<MessageSchedule> {
+    let search = Search { states_max, until: StopWhen::Violated, ..limited(limits) };
     let explored = explore_states(&scenario.engine(), &[], &mut scenario.verdicts(), &search, &|_| ());
     if explored.violated == 0 {
         return None;
@@ -114,7 +114,7 @@ fn limited(limits: &Limits) -> Search {
     Search { bytes_max: limits.bytes.unwrap_or(usize::MAX), deadline: limits.deadline, ..Search::default() }
 }
 
-fn coverage(explored: &Explored, options: &Options) -> Coverage {
+fn coverage(explored: &Explored, options: &ExploreOptions) -> Coverage {
     Coverage::Limited(match explored.ended {
         StopReason::Exhausted => return Coverage::Exhausted,
         StopReason::Violated => Limit::Violations(1),
@@ -152,7 +152,7 @@ fn metrics(explored: &Explored) -> Metrics {
 /// The violation, and the property that is violated.
 fn violation_in(
     scenario: &dyn DynScenario,
-    options: &Options,
+    options: &ExploreOptions,
     explored: &Explored,
 ) -> Option<(ViolationKind, usize)> {
     if explored.violated != 0 {
@@ -175,7 +175,7 @@ fn provenance_of(
     property: usize,
     explored: &Explored,
     limits: &Limits,
-) -> Result<Provenance, Error> {
+) -> Result<Provenance, ExploreError> {
     let states_max = limits.bytes.map_or(TRACE_STATES_MAX, |it| {
         (it / TRACE_BYTES_PER_STATE).clamp(TRACE_STATES_MIN, TRACE_STATES_MAX)
     });
@@ -207,6 +207,6 @@ fn provenance_of(
         }
         TraceResult::Unreachable => Ok(Provenance::NoSingleExecution),
         TraceResult::GivenUp => Ok(Provenance::LimitReached(Vec::new())),
-        TraceResult::BadHandler(bad_handler) => Err(Error::BadHandler(bad_handler)),
+        TraceResult::BadHandler(bad_handler) => Err(ExploreError::BadHandler(bad_handler)),
     }
 }

@@ -11,13 +11,13 @@ use clewline_report::render::{
 };
 
 use super::{
-    finding::{Finding, Step, ViolationKind},
-    outcome::{Metrics, Outcome, PhaseTimes, Verdict},
+    finding::{ActorFinding, ActorStep, ViolationKind},
+    outcome::{ExploreOutcome, Metrics, PhaseTimes, Verdict},
 };
 
 /// The context of a report.
 #[derive(Clone, Copy, Debug)]
-pub struct ReportContext<'a> {
+pub struct ExploreReportContext<'a> {
     /// The system, as its user names it.
     pub system: &'a str,
     /// The calls, as its user names them: `2r+1w`, or a file.
@@ -33,8 +33,8 @@ pub struct ReportContext<'a> {
 }
 
 /// The text after the verdict's word.
-pub(super) fn headline(context: &ReportContext<'_>, outcome: &Outcome) -> String {
-    let ReportContext { system, spec, .. } = context;
+pub(super) fn headline(context: &ExploreReportContext<'_>, outcome: &ExploreOutcome) -> String {
+    let ExploreReportContext { system, spec, .. } = context;
     let spec = text::with_article(spec);
     // Without calls there is nothing to linearize.
     let is = if outcome.program.is_empty() {
@@ -62,7 +62,7 @@ pub(super) fn headline(context: &ReportContext<'_>, outcome: &Outcome) -> String
     }
 }
 
-fn seen(context: &ReportContext<'_>, outcome: &Outcome) -> String {
+fn seen(context: &ExploreReportContext<'_>, outcome: &ExploreOutcome) -> String {
     if context.is_replay {
         return "the schedule that was executed again".to_owned();
     }
@@ -74,7 +74,11 @@ fn seen(context: &ReportContext<'_>, outcome: &Outcome) -> String {
 }
 
 /// The meaning of the verdict, and its evidence.
-pub(super) fn sentences(context: &ReportContext<'_>, outcome: &Outcome, style: &Style) -> Vec<Block> {
+pub(super) fn sentences(
+    context: &ExploreReportContext<'_>,
+    outcome: &ExploreOutcome,
+    style: &Style,
+) -> Vec<Block> {
     match &outcome.verdict {
         Verdict::Holds(()) => holds(context, outcome),
         Verdict::Unknown(_) => vec![Block::paragraph(unknown(context))],
@@ -86,7 +90,7 @@ pub(super) fn sentences(context: &ReportContext<'_>, outcome: &Outcome, style: &
     }
 }
 
-fn holds(context: &ReportContext<'_>, outcome: &Outcome) -> Vec<Block> {
+fn holds(context: &ExploreReportContext<'_>, outcome: &ExploreOutcome) -> Vec<Block> {
     let sentence = match &outcome.coverage {
         _ if outcome.program.is_empty() => {
             "No client makes a call, and every property is true when it should be.".to_owned()
@@ -111,7 +115,7 @@ fn holds(context: &ReportContext<'_>, outcome: &Outcome) -> Vec<Block> {
     blocks
 }
 
-fn unknown(context: &ReportContext<'_>) -> String {
+fn unknown(context: &ExploreReportContext<'_>) -> String {
     match context.scheduler.unsound() {
         Some(entry) => format!(
             "No violation that is certainly real was found by {}, which leave out histories and may show some that no \
@@ -123,7 +127,7 @@ fn unknown(context: &ReportContext<'_>) -> String {
 }
 
 /// The violation.
-fn violated(context: &ReportContext<'_>, finding: &Finding, style: &Style) -> Vec<Block> {
+fn violated(context: &ExploreReportContext<'_>, finding: &ActorFinding, style: &Style) -> Vec<Block> {
     let sentence = match finding.why {
         ViolationKind::NotLinearizable => {
             return text::sentences(&finding.judged(context.system, context.spec), style);
@@ -158,7 +162,7 @@ fn violated(context: &ReportContext<'_>, finding: &Finding, style: &Style) -> Ve
 }
 
 /// The messages that lead to the violation.
-fn schedule_blocks(finding: &Finding) -> Vec<Block> {
+fn schedule_blocks(finding: &ActorFinding) -> Vec<Block> {
     let mut blocks = Vec::new();
     if finding.is_given_up {
         blocks.push(Block::caption("A limit was hit before it was found out which messages lead there."));
@@ -171,12 +175,12 @@ fn schedule_blocks(finding: &Finding) -> Vec<Block> {
 }
 
 /// The steps, numbered.
-fn schedule(finding: &Finding) -> Vec<String> {
+fn schedule(finding: &ActorFinding) -> Vec<String> {
     let lines: Vec<String> = finding.steps.iter().map(line).collect();
     let digits = lines.len().to_string().len();
     let noted = lines.iter().zip(&finding.steps).filter(|(_, it)| !notes(finding, it).is_empty());
     let width = noted.map(|(it, _)| it.chars().count()).max().unwrap_or(0).min(44);
-    let shown = |(at, (line, step)): (usize, (&String, &Step))| {
+    let shown = |(at, (line, step)): (usize, (&String, &ActorStep))| {
         let notes = notes(finding, step).join("; ");
         format!("{:>digits$}: {line:width$}  {notes}", at + 1).trim_end().to_owned()
     };
@@ -184,8 +188,8 @@ fn schedule(finding: &Finding) -> Vec<String> {
 }
 
 /// `N2 ──FindSuccessor──► N1`, or another event.
-pub(super) fn line(step: &Step) -> String {
-    let Step { from, to, name, .. } = step;
+pub(super) fn line(step: &ActorStep) -> String {
+    let ActorStep { from, to, name, .. } = step;
     match step.kind {
         StepKind::Begin => "the actors start".to_owned(),
         StepKind::Message => format!("{from} ──{name}──► {to}"),
@@ -202,13 +206,13 @@ pub(super) fn line(step: &Step) -> String {
     }
 }
 
-pub(super) fn notes(finding: &Finding, step: &Step) -> Vec<String> {
+pub(super) fn notes(finding: &ActorFinding, step: &ActorStep) -> Vec<String> {
     let called = step.calls.iter().map(|it| format!("calls {}", finding.case.shown(*it).call()));
     called.chain(step.returns.iter().map(|it| format!("returns {}", finding.case.label(*it)))).collect()
 }
 
 /// The replay command, and the counts.
-pub(super) fn facts(context: &ReportContext<'_>, outcome: &Outcome) -> Vec<Fact> {
+pub(super) fn facts(context: &ExploreReportContext<'_>, outcome: &ExploreOutcome) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut fact = |name: &'static str, value: String| facts.push(Fact::Named(name, value));
     let program = outcome.finding().map_or(&outcome.program, |it| &it.program);
@@ -235,7 +239,7 @@ pub(super) fn facts(context: &ReportContext<'_>, outcome: &Outcome) -> Vec<Fact>
 }
 
 /// `1.2 s, 3 ms of it to judge histories; the first violation after 40 ms`.
-fn duration_text(outcome: &Outcome) -> String {
+fn duration_text(outcome: &ExploreOutcome) -> String {
     let mut text = duration(outcome.elapsed);
     if let Some(PhaseTimes { judging, first_violation, .. }) = outcome.metrics.times {
         text.push_str(&format!(", {} of it to judge histories", duration(judging)));
@@ -246,7 +250,11 @@ fn duration_text(outcome: &Outcome) -> String {
     text
 }
 
-fn explored(fact: &mut dyn FnMut(&'static str, String), context: &ReportContext<'_>, outcome: &Outcome) {
+fn explored(
+    fact: &mut dyn FnMut(&'static str, String),
+    context: &ExploreReportContext<'_>,
+    outcome: &ExploreOutcome,
+) {
     let Metrics { schedules, incomplete, unique, canonical, violated, .. } = outcome.metrics;
     let metrics = &outcome.metrics;
     let by = context.scheduler.name();

@@ -4,7 +4,7 @@
 
 use std::{fmt, str::FromStr};
 
-use clewline_actors::Schedule;
+use clewline_actors::MessageSchedule;
 use clewline_core::ParseError;
 use clewline_explore::TOKEN;
 
@@ -14,7 +14,7 @@ pub struct Token {
     /// The calls, by their places in the scenario; `None` for all.
     pub calls: Option<Vec<usize>>,
     /// The choices, step by step.
-    pub schedule: Schedule,
+    pub schedule: MessageSchedule,
 }
 
 impl fmt::Display for Token {

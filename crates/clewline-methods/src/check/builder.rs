@@ -6,7 +6,7 @@ use clewline_check::{Algorithm, Selection};
 use clewline_core::{Criterion, MayFail};
 use clewline_formats::{Circumstances, formats::InputFormat};
 
-use super::{outcome::Report, progress::Progress, watch::window::DEFAULT_WINDOW_OPS};
+use super::{outcome::Report, progress::CheckProgress, watch::window::DEFAULT_WINDOW_OPS};
 use crate::{error::Error, relaxed::Quasi};
 
 /// A check under construction: of a [history](Check::history) or of a [file](Check::file), with
@@ -53,7 +53,7 @@ pub(super) struct Settings {
     // Files from this length on are checked while they are read.
     pub(super) streamed_from: u64,
     pub(super) window: usize,
-    pub(super) progress: Arc<dyn Fn(Progress<'_>) + Send + Sync>,
+    pub(super) progress: Arc<dyn Fn(CheckProgress<'_>) + Send + Sync>,
 }
 
 /// The meaning of the values of a Jepsen history. Its own notation does not show it.
@@ -211,7 +211,7 @@ impl<I> Check<I> {
     }
 
     /// Reports the progress, now and then and from any thread.
-    pub fn progress(mut self, progress: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Self {
+    pub fn progress(mut self, progress: impl Fn(CheckProgress<'_>) + Send + Sync + 'static) -> Self {
         self.settings.progress = Arc::new(progress);
         self
     }

@@ -18,7 +18,7 @@ use std::{
 };
 
 use clewline_check::{
-    Algorithm, Judgement, Options, judge_by,
+    Algorithm, JudgeOptions, Judgement, judge_by,
     limits::{BudgetedReader, Timer, with_process_memory},
 };
 use clewline_core::{
@@ -43,7 +43,7 @@ use crate::{
 
 pub use builder::{Check, Keys};
 pub use outcome::Report;
-pub use progress::Progress;
+pub use progress::CheckProgress;
 pub use watch::{Alarm, Watch, follow::LineOrder};
 
 /// The report on the input `name` that was given up for that reason: for a program that leaves a
@@ -94,7 +94,7 @@ where
 {
     let begun = Instant::now();
     let case = Box::new(BorrowedHistory::new(specification, history));
-    judged_as(case, name_of_type::<S>(), (Criterion::Linearizable, &Options::default()), begun)
+    judged_as(case, name_of_type::<S>(), (Criterion::Linearizable, &JudgeOptions::default()), begun)
 }
 
 /// Checks a file, whose format is recognised, against a specification of the
@@ -159,7 +159,7 @@ impl Check {
             let begun = Instant::now();
             let options = check.options();
             let _timer = Timer::start(check.settings.timeout, &options.budget)?;
-            (check.settings.progress)(Progress::Judging(&options.budget));
+            (check.settings.progress)(CheckProgress::Judging(&options.budget));
             let case = Box::new(BorrowedHistory::new(specification, history));
             let (case, spec) = (MayFailHistory::of(case, &check.settings.may_fail), name_of_type::<S>());
             let Some(quasi) = &check.settings.quasi else {
@@ -185,7 +185,7 @@ impl Check {
         let open = || File::open(path).map_err(|it| Error::of_file(&name, it));
         let input = open()?;
         let length = input.metadata().map_or(0, |it| if it.is_file() { it.len() } else { 0 });
-        (self.settings.progress)(Progress::Opened(length));
+        (self.settings.progress)(CheckProgress::Opened(length));
         if length < self.settings.streamed_from {
             return self.judge_reader(&name, input, specification);
         }
@@ -254,7 +254,7 @@ impl Check {
             let judged = self.judge_whole(name, input, &*object, &options)?;
             return Ok(reported(judged));
         };
-        let progress = |it: Progress<'_>| (self.settings.progress)(it);
+        let progress = |it: CheckProgress<'_>| (self.settings.progress)(it);
         let followed =
             follow(&*object, (&mut input, follower), options.clone(), self.settings.window, order, &progress);
         match followed.map_err(|it| it.in_file(name))? {
@@ -366,7 +366,7 @@ impl Check {
         name: &str,
         input: impl Read,
         object: &dyn ErasedSpec,
-        options: &Options,
+        options: &JudgeOptions,
     ) -> Result<(Box<dyn ErasedHistory>, Judgement), Error> {
         match self.read(name, input, &options.budget)? {
             ReadResult::Whole(recording) => self.judge_recording(name, *recording, object, options),
@@ -379,13 +379,13 @@ impl Check {
         name: &str,
         recording: Recording,
         object: &dyn ErasedSpec,
-        options: &Options,
+        options: &JudgeOptions,
     ) -> Result<(Box<dyn ErasedHistory>, Judgement), Error> {
         let case = object.load(recording).map_err(|it| Error::of_file(name, it))?;
         let spec = object.name().unwrap_or_default();
         let may_fail = clewline_specs::resolve_failures(&spec, &self.settings.may_fail)?;
         let case = MayFailHistory::of(case, &may_fail);
-        (self.settings.progress)(Progress::Judging(&options.budget));
+        (self.settings.progress)(CheckProgress::Judging(&options.budget));
         Ok(judge_by(case, self.settings.criterion, options))
     }
 
@@ -484,7 +484,7 @@ impl Check {
             return stopped.ok_or_else(|| Error::of_file(name, error));
         }
         let format = self.format_of(name, &head)?;
-        let progress = |bytes| (self.settings.progress)(Progress::Reading(bytes));
+        let progress = |bytes| (self.settings.progress)(CheckProgress::Reading(bytes));
         let keyed = self.settings.keys == Keys::InValues;
         let (jobs, times, circumstances) =
             (self.settings.jobs, self.settings.times, &*self.settings.circumstances);
@@ -507,7 +507,7 @@ impl Check {
         formats::detect(head, formats::extension_of(name)).ok_or_else(|| Error::of_file(name, unrecognised()))
     }
 
-    pub(crate) fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> JudgeOptions {
         let mut budget = Budget::unlimited();
         if let Some(configurations) = self.settings.configurations {
             budget = budget.with_configurations(configurations);
@@ -517,13 +517,13 @@ impl Check {
         }
         let (violations_max, selection) = (self.settings.violations_max, self.settings.selection.clone());
         let algorithm = self.settings.algorithm.clone();
-        Options {
+        JudgeOptions {
             algorithm,
             jobs: self.settings.jobs,
             budget,
             violations_max,
             selection,
-            ..Options::default()
+            ..JudgeOptions::default()
         }
     }
 }
@@ -537,7 +537,7 @@ enum CheckPlan<'s, 'q> {
 fn judged_as<'a>(
     case: Box<dyn ErasedHistory + 'a>,
     spec: &str,
-    (criterion, options): (Criterion, &Options),
+    (criterion, options): (Criterion, &JudgeOptions),
     begun: Instant,
 ) -> Report<'a> {
     let (case, judgement) = judge_by(case, criterion, options);

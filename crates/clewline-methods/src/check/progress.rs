@@ -5,7 +5,7 @@ use clewline_core::Budget;
 /// How far a check has come.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Progress<'a> {
+pub enum CheckProgress<'a> {
     /// A file of this number of bytes has been opened; 0 if the size is not known.
     Opened(u64),
     /// This number of bytes has been read.

@@ -7,7 +7,7 @@ use clewline_report::render::{
     block::words,
     html::{Page, PageCounterexample},
     json::{self, Object, start},
-    summary::Entry,
+    summary::SummaryEntry,
     svg::{self, Ground},
     text::Style,
 };
@@ -42,11 +42,11 @@ impl Publish for Report<'_> {
         report
     }
 
-    fn entry(&self) -> Entry {
+    fn entry(&self) -> SummaryEntry {
         let entry = self.judged().entry();
         match &self.quasi {
             Some(_) => {
-                Entry { headline: self.headline(), blocks: self.sentences(&Style::default()), ..entry }
+                SummaryEntry { headline: self.headline(), blocks: self.sentences(&Style::default()), ..entry }
             }
             None => entry,
         }

@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use clewline_check::Options;
+use clewline_check::JudgeOptions;
 use clewline_core::{
     BorrowedHistory, ErasedHistory, Event, Names, ObjectId, ProcessId, Specification, Value, Values, Verdict,
     name_of_type,
@@ -68,7 +68,7 @@ where
     pub fn new(specification: S) -> Watch<S> {
         Watch {
             specification,
-            window: Window::new(Options::default(), DEFAULT_WINDOW_OPS),
+            window: Window::new(JudgeOptions::default(), DEFAULT_WINDOW_OPS),
             events: 0,
             objects: HashSet::new(),
             current: HashMap::new(),

@@ -9,7 +9,7 @@ use clewline_explore::{
 };
 use clewline_matrix::{
     CallList, ColumnList, Component, Explorable, Matrix, SpecifiedSubject, TestProgram, calls,
-    plan::{Entry, Plan},
+    plan::{MatrixEntry, Plan},
 };
 use clewline_report::Regressions;
 use clewline_threads::{
@@ -21,8 +21,8 @@ use super::{
     concurrent::deadline,
     environment::{self, Overridable, ReplayToken},
     finding::Verdict,
-    options::{Options, Reference},
-    outcome::Outcome,
+    options::{LineUpOptions, Reference},
+    outcome::LineUpOutcome,
     replay,
     sample::check_all,
     shrink::shrink,
@@ -30,7 +30,7 @@ use super::{
 use crate::{
     environment::this_test,
     error::{Error, ErrorKind},
-    relaxed::{Matrices, Quasi, QuasiQuery, Roles},
+    relaxed::{ElementCalls, Matrices, Quasi, QuasiQuery},
 };
 
 /// A test under construction: every interleaving of a few calls, and no specification.
@@ -56,7 +56,7 @@ pub struct LineUp<E> {
     // Calls that are made after all others, in no column.
     invariants: Vec<String>,
     pub(super) plan: Plan,
-    pub(super) options: Options,
+    pub(super) options: LineUpOptions,
     pub(super) timeout: Option<Duration>,
     pub(super) jobs: usize,
     // The quasi factors, if they are set.
@@ -131,7 +131,7 @@ impl<T: 'static> LineUp<Component<T>> {
         if calls(&label).ok().is_none_or(|it| it.len() != 1) {
             self.record_mistake(format!("`{label}` is not how a call is written: `push(1)`, `pop`"));
         }
-        self.plan.entries.push(Entry::new(vec![label.clone()]));
+        self.plan.entries.push(MatrixEntry::new(vec![label.clone()]));
         self.subject = self.subject.call(label, call);
         self
     }
@@ -156,7 +156,7 @@ impl LineUp<BuiltIn> {
         let invocations = subject.invocations();
         let mut line_up = LineUp::of(name, BuiltIn(subject));
         line_up.spec = spec.map(str::to_owned);
-        line_up.plan.entries = invocations.into_iter().map(|it| Entry::new(vec![it])).collect();
+        line_up.plan.entries = invocations.into_iter().map(|it| MatrixEntry::new(vec![it])).collect();
         line_up
     }
 }
@@ -245,7 +245,7 @@ impl<E: Explorable> LineUp<E> {
             name: name.to_owned(),
             invariants: Vec::new(),
             plan: Plan::default(),
-            options: Options::default(),
+            options: LineUpOptions::default(),
             timeout: None,
             jobs: parallel::jobs_available(),
             quasi: None,
@@ -274,7 +274,7 @@ impl<E: Explorable> LineUp<E> {
     /// Such values are in an array or a vector: `[Call::Push(1), Call::Pop]`.
     pub fn calls(mut self, calls: impl CallList<E>) -> Self {
         let calls = self.labels(calls);
-        self.plan.entries = calls.into_iter().map(|it| Entry::new(vec![it])).collect();
+        self.plan.entries = calls.into_iter().map(|it| MatrixEntry::new(vec![it])).collect();
         self
     }
 
@@ -331,7 +331,7 @@ impl<E: Explorable> LineUp<E> {
     /// Adds a sequence of calls that random matrices make one after the other: `"lock unlock"`.
     pub fn sequence(mut self, calls: impl CallList<E>) -> Self {
         let sequence = self.labels(calls);
-        self.plan.entries.push(Entry::new(sequence));
+        self.plan.entries.push(MatrixEntry::new(sequence));
         self
     }
 
@@ -505,7 +505,7 @@ impl<E: Explorable> LineUp<E> {
     /// # Errors
     ///
     /// If a setting or an environment variable is invalid.
-    pub fn run(self) -> Result<Outcome, Error> {
+    pub fn run(self) -> Result<LineUpOutcome, Error> {
         self.run_as(None)
     }
 
@@ -534,14 +534,14 @@ impl<E: Explorable> LineUp<E> {
         })
     }
 
-    fn change_last_entry(&mut self, what: &str, change: impl FnOnce(&mut Entry)) {
+    fn change_last_entry(&mut self, what: &str, change: impl FnOnce(&mut MatrixEntry)) {
         match self.plan.entries.last_mut() {
             Some(entry) => change(entry),
             None => self.record_mistake(format!("`{what}` is said of the call before it, and there is none")),
         }
     }
 
-    fn run_as(mut self, test: Option<String>) -> Result<Outcome, Error> {
+    fn run_as(mut self, test: Option<String>) -> Result<LineUpOutcome, Error> {
         let mut replayed = None;
         if self.reads_environment {
             replayed = environment::apply(self.given(), |name| std::env::var(name).ok())?;
@@ -551,7 +551,7 @@ impl<E: Explorable> LineUp<E> {
         self.verify()?;
         let roles = self.apply_quasi()?;
         let kept = Regressions::of_test(test.as_deref().filter(|_| self.reads_environment), &self.name);
-        let mut tested = Outcome::new(&self.name, &self.options, test);
+        let mut tested = LineUpOutcome::new(&self.name, &self.options, test);
         tested.found = match replayed {
             Some(replayed) => Some(self.replay_execution(&replayed, &mut tested)?),
             None => match kept.replay(|it| self.replay_kept(it)) {
@@ -573,7 +573,7 @@ impl<E: Explorable> LineUp<E> {
     }
 
     /// Sets how histories are judged. Returns the roles that matrices have to balance, if any.
-    fn apply_quasi(&mut self) -> Result<Option<Roles>, Error> {
+    fn apply_quasi(&mut self) -> Result<Option<ElementCalls>, Error> {
         let Some(quasi) = &self.quasi else { return Ok(None) };
         let spec = match &self.options.against {
             Reference::Named(name) => Some(name.clone()),
@@ -593,7 +593,7 @@ impl<E: Explorable> LineUp<E> {
 
     /// A random matrix, completed to be well formed. A subject that does not know every call of its
     /// specification gets no further calls.
-    fn well_formed(&self, roles: Option<Roles>, matrix: Matrix) -> Option<Matrix> {
+    fn well_formed(&self, roles: Option<ElementCalls>, matrix: Matrix) -> Option<Matrix> {
         let is_by_hand = |it: &Matrix| it.columns == matrix.columns;
         match roles {
             Some(roles) if !self.plan.matrices.iter().any(is_by_hand) => match &self.spec {
@@ -628,7 +628,7 @@ impl<E: Explorable> LineUp<E> {
     fn replay_execution(
         &self,
         replayed: &ReplayToken,
-        tested: &mut Outcome,
+        tested: &mut LineUpOutcome,
     ) -> Result<super::finding::Checked, Error> {
         let unreadable = |it: CodecError| {
             let variable = environment::REPLAY;
@@ -645,8 +645,8 @@ impl<E: Explorable> LineUp<E> {
 
     fn check_matrices(
         &self,
-        roles: Option<Roles>,
-        tested: &mut Outcome,
+        roles: Option<ElementCalls>,
+        tested: &mut LineUpOutcome,
     ) -> Result<Option<super::finding::Checked>, Error> {
         let until = deadline(self.timeout);
         let is_late = std::sync::atomic::AtomicBool::new(false);

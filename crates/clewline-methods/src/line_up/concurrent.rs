@@ -6,17 +6,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, judge, stuck};
+use clewline_check::{JudgeOptions, ObservationSet, Stuck, judge, stuck};
 use clewline_core::{
     History, MayFail, MayFailHistory, ObjectId, OperationId, Problem, ProcessId, ResultId, Shown, Timed,
     Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
 use clewline_matrix::{
-    Explained, Explanation, Extent, Strategy, Survey, TestProgram, Visit, Visits, orders, serializability,
+    EncodedSerialHistories, Explained, Extent, Strategy, Survey, TestProgram, Visit, Visits, orders,
+    serializability,
 };
 use clewline_report::render::Cause;
-use clewline_threads::control::{Operation, Outcome, Race};
+use clewline_threads::control::{CallOutcome, DataRace, ExecutionOutcome};
 use rustc_hash::FxBuildHasher;
 
 use super::{
@@ -60,7 +61,10 @@ impl ConcurrentQuery<'_> {
         match (&self.expected, self.judging, looking) {
             (_, _, ExplorationMode::Far { counts_unserializable: true, .. }) => Visits::Every,
             (Expected::Observed(set, _), Judging::Linearizable, ExplorationMode::Far { .. }) => {
-                program.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
+                program.explain(&|| EncodedSerialHistories {
+                    words: set.to_words(),
+                    results: texts.values().to_vec(),
+                });
                 Visits::Unexplained
             }
             _ => Visits::Histories,
@@ -71,7 +75,7 @@ impl ConcurrentQuery<'_> {
     pub(super) fn judge(
         &self,
         program: &dyn TestProgram,
-        outcome: &Outcome<ResultId>,
+        outcome: &ExecutionOutcome<ResultId>,
         is_stuck: bool,
         texts: &mut ResultTexts,
         renamed: &mut ResultNumbering,
@@ -161,7 +165,7 @@ pub(super) fn explore_all(
             match ending {
                 Ending::Full | Ending::Stuck => {
                     let outcome = program.outcome();
-                    if outcome.race.as_ref().is_some_and(Race::is_certain) {
+                    if outcome.race.as_ref().is_some_and(DataRace::is_certain) {
                         wrong = Some(WrongExecution::of(Cause::DataRace, program, ending));
                     } else if !outcome.leaks.is_empty() {
                         wrong = Some(WrongExecution::of(Cause::MemoryLeak, program, ending));
@@ -184,7 +188,7 @@ pub(super) fn explore_all(
                     wrong = Some(WrongExecution::of(Cause::Panic, program, ending));
                 }
                 // A race needs no end.
-                Ending::Cut if program.outcome().race.as_ref().is_some_and(Race::is_certain) => {
+                Ending::Cut if program.outcome().race.as_ref().is_some_and(DataRace::is_certain) => {
                     wrong = Some(WrongExecution::of(Cause::DataRace, program, ending));
                 }
                 Ending::Cut
@@ -231,7 +235,7 @@ const NO_FACTOR_SUFFICES: &str = "no factor is great enough: something comes out
 /// A history to be judged.
 struct CandidateHistory<'a> {
     program: &'a dyn TestProgram,
-    outcome: &'a Outcome<ResultId>,
+    outcome: &'a ExecutionOutcome<ResultId>,
     is_stuck: bool,
     /// Whether each operation may have failed; empty if none.
     failed: &'a [bool],
@@ -495,7 +499,7 @@ impl CandidateHistory<'_> {
         renamed: &mut ResultNumbering,
     ) -> bool {
         let operations = &self.outcome.operations;
-        let result = |(at, it): (usize, &Operation<_>)| {
+        let result = |(at, it): (usize, &CallOutcome<_>)| {
             let ret = it.ret.filter(|_| !self.is_left_out(at));
             ret.map(|(_, result)| renamed.id(self.program, texts, at, result))
         };

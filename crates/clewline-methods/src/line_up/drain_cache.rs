@@ -10,14 +10,14 @@ use clewline_check::ObservationSet;
 use clewline_matrix::Matrix;
 
 use super::{
-    options::{Options, Reference},
+    options::{LineUpOptions, Reference},
     serial::{ResultTexts, observe},
 };
 
 /// See the [module documentation](self).
 pub(super) struct DrainCache<'a> {
     pub(super) matrix: &'a Matrix,
-    pub(super) options: &'a Options,
+    pub(super) options: &'a LineUpOptions,
     /// By how many calls there are more.
     pub(super) seen: RefCell<BTreeMap<usize, Rc<ObservationSet>>>,
 }

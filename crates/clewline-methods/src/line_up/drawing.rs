@@ -9,7 +9,7 @@ use clewline_report::render::{
     block::hanging,
     count,
     grid::{LINE_COLUMNS_MAX, aligned, interleaved},
-    timeline::{self, Bar, Row},
+    timeline::{self, Bar, TimelineRow},
 };
 use clewline_threads::{
     control::{Holder, Moment, Pending, Place},
@@ -18,7 +18,7 @@ use clewline_threads::{
 
 use super::{
     files::Files,
-    finding::{Finding, ObservedOperation, is_stuck},
+    finding::{LineUpFinding, ObservedOperation, is_stuck},
 };
 
 /// Threads as reports and replay tokens name them.
@@ -176,8 +176,8 @@ fn timeline(
         Some(Bar { label: label(it), start, end })
     };
     let of = |process: usize| operations.iter().filter(move |it| it.process == process).filter_map(bar);
-    let row = |&it: &usize| Row { name: threads.name(it), bars: of(it).collect() };
-    let rows: Vec<Row> = processes.iter().map(row).collect();
+    let row = |&it: &usize| TimelineRow { name: threads.name(it), bars: of(it).collect() };
+    let rows: Vec<TimelineRow> = processes.iter().map(row).collect();
     timeline::lines(&rows, &[], width - 2)
 }
 
@@ -240,7 +240,7 @@ pub(super) struct Interleaving {
 }
 
 impl Interleaving {
-    pub(super) fn of(matrix: &Matrix, finding: &Finding, shown: InterleavingDetail) -> Interleaving {
+    pub(super) fn of(matrix: &Matrix, finding: &LineUpFinding, shown: InterleavingDetail) -> Interleaving {
         let threads = Threads::of(matrix);
         let objects = ObjectNumbers::of(&finding.moments, &finding.pending);
         let places =
@@ -265,7 +265,11 @@ impl Interleaving {
 
 /// The interleaving, one step a line and one column a thread, with source places; then the blocked
 /// threads.
-pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: InterleavingDetail) -> Vec<String> {
+pub(super) fn interleaving(
+    matrix: &Matrix,
+    finding: &LineUpFinding,
+    shown: InterleavingDetail,
+) -> Vec<String> {
     let Interleaving { threads, objects, files, lines, processes } = Interleaving::of(matrix, finding, shown);
     let mut heading = vec!["step".to_owned()];
     heading.extend(processes.iter().map(|&it| threads.name(it)));
@@ -294,7 +298,7 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Interleavi
 const INTERLEAVING_WIDTH_MAX: usize = 98;
 const DRAWING_WIDTH_MAX: usize = LINE_COLUMNS_MAX - 2;
 
-fn lines(finding: &Finding, objects: &ObjectNumbers, files: &Files) -> Vec<InterleavingLine> {
+fn lines(finding: &LineUpFinding, objects: &ObjectNumbers, files: &Files) -> Vec<InterleavingLine> {
     let mut lines = Vec::new();
     let panics_at = |step: usize| panics(finding, files).filter(|it| it.0 == step).map(|it| it.1);
     for (at, moment) in finding.moments.iter().enumerate() {
@@ -339,7 +343,7 @@ fn lines(finding: &Finding, objects: &ObjectNumbers, files: &Files) -> Vec<Inter
 }
 
 /// The panic, and after how many steps it began. The later steps of that thread are its drops.
-fn panics(finding: &Finding, files: &Files) -> Option<(usize, InterleavingLine)> {
+fn panics(finding: &LineUpFinding, files: &Files) -> Option<(usize, InterleavingLine)> {
     let (process, panic) = finding.panic.as_ref()?;
     let open =
         |it: &ObservedOperation| it.process == *process && it.called.is_some() && it.returned.is_none();
@@ -424,7 +428,7 @@ fn shortened(threads: &Threads, lines: Vec<InterleavingLine>) -> Vec<Interleavin
 }
 
 /// The threads with store buffers: a buffer has a column as threads have.
-pub(super) fn buffers(threads: &Threads, finding: &Finding) -> Vec<String> {
+pub(super) fn buffers(threads: &Threads, finding: &LineUpFinding) -> Vec<String> {
     let flushes = finding.moments.iter().map(|it| &it.step).filter(|it| it.access == Access::Flush);
     let owners: BTreeMap<usize, usize> =
         flushes.filter_map(|it| Some((it.task.index(), it.cause?.index()))).collect();
@@ -437,7 +441,11 @@ pub(super) fn buffers(threads: &Threads, finding: &Finding) -> Vec<String> {
 
 /// Where the threads are that can no longer continue, below an interleaving. In a deadlock they are
 /// its first sentences, and are not repeated.
-pub(super) fn blocked_besides(finding: &Finding, threads: &Threads, objects: &ObjectNumbers) -> Vec<String> {
+pub(super) fn blocked_besides(
+    finding: &LineUpFinding,
+    threads: &Threads,
+    objects: &ObjectNumbers,
+) -> Vec<String> {
     if finding.pending.is_empty() || is_stuck(finding) {
         return Vec::new();
     }
@@ -447,13 +455,13 @@ pub(super) fn blocked_besides(finding: &Finding, threads: &Threads, objects: &Ob
 
 /// Where each thread is that can no longer continue, what it waits for, and which thread holds it:
 /// a sentence each.
-pub(super) fn blocked_threads(matrix: &Matrix, finding: &Finding) -> Vec<String> {
+pub(super) fn blocked_threads(matrix: &Matrix, finding: &LineUpFinding) -> Vec<String> {
     let objects = ObjectNumbers::of(&finding.moments, &finding.pending);
     blocked(finding, &Threads::of(matrix), &objects).collect()
 }
 
 fn blocked<'a>(
-    finding: &'a Finding,
+    finding: &'a LineUpFinding,
     threads: &'a Threads,
     objects: &'a ObjectNumbers,
 ) -> impl Iterator<Item = String> + 'a {
@@ -481,7 +489,7 @@ fn shown_place(place: Place) -> String {
 }
 
 /// What a thread waits for, and which thread holds it.
-fn awaited(finding: &Finding, pending: &Pending, threads: &Threads, objects: &ObjectNumbers) -> String {
+fn awaited(finding: &LineUpFinding, pending: &Pending, threads: &Threads, objects: &ObjectNumbers) -> String {
     let object = objects.name(pending.object);
     let titles =
         |tasks: Vec<usize>| tasks.into_iter().map(|it| threads.title(it)).collect::<Vec<_>>().join(" and ");
@@ -518,7 +526,7 @@ fn awaited(finding: &Finding, pending: &Pending, threads: &Threads, objects: &Ob
     }
 }
 
-fn holder(finding: &Finding, pending: &Pending, threads: &Threads, holder: &Holder) -> String {
+fn holder(finding: &LineUpFinding, pending: &Pending, threads: &Threads, holder: &Holder) -> String {
     let Holder { task, place } = holder;
     if *task == pending.task {
         return format!("which it has held itself since {place}");
@@ -530,7 +538,7 @@ fn holder(finding: &Finding, pending: &Pending, threads: &Threads, holder: &Hold
 
 /// For a thread that sleeps until a word of memory changes: the word, and which other thread
 /// changed it last.
-fn last_change(finding: &Finding, pending: &Pending) -> Option<(SharedId, Holder)> {
+fn last_change(finding: &LineUpFinding, pending: &Pending) -> Option<(SharedId, Holder)> {
     let own = finding.moments.iter().rfind(|it| it.step.task == pending.task)?;
     let is_word = own.step.access == Access::Update && own.is_futex_wait;
     let word = own.step.object;
@@ -544,7 +552,7 @@ fn last_change(finding: &Finding, pending: &Pending) -> Option<(SharedId, Holder
 
 /// The object whose notification the task waits for, if no notification came since. After one, it
 /// may be waiting for its lock.
-fn awaited_notification(finding: &Finding, pending: &Pending) -> Option<SharedId> {
+fn awaited_notification(finding: &LineUpFinding, pending: &Pending) -> Option<SharedId> {
     let mut own = None;
     for moment in &finding.moments {
         if moment.step.task == pending.task {

@@ -10,7 +10,7 @@ use clewline_explore::{
 use clewline_matrix::{Matrix, calls, plan::Plan, split_outside};
 use clewline_threads::control::MemoryModel;
 
-use super::options::Options;
+use super::options::LineUpOptions;
 use crate::{
     environment::{Variables, may_fail, parsed, set_bounds},
     error::Error,
@@ -61,7 +61,7 @@ impl ReplayToken {
 /// The settings that the environment may override.
 pub(super) struct Overridable<'a> {
     pub(super) plan: &'a mut Plan,
-    pub(super) options: &'a mut Options,
+    pub(super) options: &'a mut LineUpOptions,
     pub(super) timeout: &'a mut Option<Duration>,
     pub(super) jobs: &'a mut usize,
 }

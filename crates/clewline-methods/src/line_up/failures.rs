@@ -8,10 +8,10 @@
 use clewline_check::looks_like_failure;
 use clewline_core::{CodecError, FailsWhen, MayFail, ResultId};
 use clewline_matrix::{Explorable, Matrix, TestProgram, method};
-use clewline_threads::control::{Calls, Operation, Outcome};
+use clewline_threads::control::{CallOutcome, Calls, ExecutionOutcome};
 
 use super::{
-    options::Options,
+    options::LineUpOptions,
     serial::{ResultTexts, Without, observe},
 };
 
@@ -23,7 +23,7 @@ const FAILING_CALLS_MAX: usize = 12;
 pub(super) fn observe_without(
     reference: &dyn Explorable,
     matrix: &Matrix,
-    options: &Options,
+    options: &LineUpOptions,
     candidates: &[usize],
     texts: &mut ResultTexts,
 ) -> Result<Vec<Without>, CodecError> {
@@ -69,13 +69,13 @@ fn without(matrix: &Matrix, left_out: &[bool]) -> Calls<String> {
 pub(super) fn failed(
     may_fail: &MayFail,
     program: &dyn TestProgram,
-    outcome: &Outcome<ResultId>,
+    outcome: &ExecutionOutcome<ResultId>,
 ) -> Vec<bool> {
     if may_fail.is_empty() {
         return Vec::new();
     }
     let operations = &outcome.operations;
-    let fails = |(at, it): (usize, &Operation<ResultId>)| {
+    let fails = |(at, it): (usize, &CallOutcome<ResultId>)| {
         let Some((_, result)) = it.ret else { return false };
         let method = method(&program.operations()[at].1);
         if !may_fail.names(method) {
@@ -90,10 +90,10 @@ pub(super) fn failed(
     operations.iter().enumerate().map(fails).collect()
 }
 
-fn overlaps(operations: &[Operation<ResultId>], at: usize) -> bool {
+fn overlaps(operations: &[CallOutcome<ResultId>], at: usize) -> bool {
     let it = &operations[at];
     let is_beside =
-        |other: &Operation<ResultId>| other.call.is_some() && !it.precedes(other) && !other.precedes(it);
+        |other: &CallOutcome<ResultId>| other.call.is_some() && !it.precedes(other) && !other.precedes(it);
     operations.iter().enumerate().any(|(other, operation)| other != at && is_beside(operation))
 }
 
@@ -101,7 +101,7 @@ fn overlaps(operations: &[Operation<ResultId>], at: usize) -> bool {
 /// returns nothing else has not failed: `is_usual` says whether that is so of an operation.
 pub(super) fn proposals(
     program: &dyn TestProgram,
-    outcome: &Outcome<ResultId>,
+    outcome: &ExecutionOutcome<ResultId>,
     is_usual: impl Fn(usize, &str) -> bool,
 ) -> Vec<MayFail> {
     let (mut singles, mut all) = (Vec::new(), MayFail::new());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clewline_core::MayFail;
 use clewline_explore::{Coverage, Schedule};
 use clewline_matrix::Matrix;
-use clewline_threads::control::{HappensBefore, Leak, Moment, Operation, Panic, Pending, Race};
+use clewline_threads::control::{CallOutcome, DataRace, HappensBefore, Leak, Moment, Panic, Pending};
 
 use crate::relaxed::FactorHistogram;
 use clewline_report::render::Cause;
@@ -46,7 +46,7 @@ pub struct Checked {
 }
 
 /// Every explored execution has a serial witness, or one has none, or the verdict is unknown.
-pub(crate) type Verdict = clewline_core::Verdict<(), Box<Finding>, String>;
+pub(crate) type Verdict = clewline_core::Verdict<(), Box<LineUpFinding>, String>;
 
 /// Executions that are not conflict-serializable. That is no verdict: many correct structures have
 /// such executions.
@@ -71,7 +71,7 @@ impl Checked {
 
     /// The finding, if there is one.
     #[must_use]
-    pub fn finding(&self) -> Option<&Finding> {
+    pub fn finding(&self) -> Option<&LineUpFinding> {
         match &self.verdict {
             Verdict::Violated(finding) => Some(finding),
             Verdict::Holds(()) | Verdict::Unknown(_) => None,
@@ -82,7 +82,7 @@ impl Checked {
 /// A violation.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Finding {
+pub struct LineUpFinding {
     /// The cause.
     pub cause: Cause,
     /// The violating execution: the schedule that replays it. For [`Cause::Nondeterminism`], that
@@ -105,18 +105,18 @@ pub struct Finding {
     /// The panic.
     pub panic: Option<(usize, Panic)>,
     /// The two accesses that nothing orders.
-    pub race: Option<Race>,
+    pub race: Option<DataRace>,
     /// The leaked objects.
     pub leaks: Vec<Leak>,
     /// The displaced operations, or their displacement, in the displacement reading.
     pub explanation: Option<String>,
     /// Serial histories in which every completed operation has the same result: witnesses except
     /// for their order. For [`Cause::Nondeterminism`], the two that differ.
-    pub tried: Vec<SerialHistory>,
+    pub tried: Vec<ShownSerialHistory>,
 }
 
 /// Whether a call that should return does not.
-pub(super) fn is_stuck(finding: &Finding) -> bool {
+pub(super) fn is_stuck(finding: &LineUpFinding) -> bool {
     matches!(finding.cause, Cause::Deadlock | Cause::Livelock)
 }
 
@@ -140,7 +140,7 @@ impl ObservedOperation {
     /// Whether its return precedes the call of `other`.
     #[must_use]
     pub fn precedes(&self, other: &ObservedOperation) -> bool {
-        let times = |it: &ObservedOperation| Operation {
+        let times = |it: &ObservedOperation| CallOutcome {
             call: it.called,
             ret: it.returned.as_ref().map(|it| (it.0, ())),
             order: it.order,
@@ -152,7 +152,7 @@ impl ObservedOperation {
 /// A serial history, as a report shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SerialHistory {
+pub struct ShownSerialHistory {
     /// Completed operations, as numbers, in order, each with its result.
     pub complete: Vec<(usize, String)>,
     /// The operation that blocked after them.

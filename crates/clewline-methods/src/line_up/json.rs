@@ -6,17 +6,21 @@ use std::time::Duration;
 
 use clewline_matrix::Matrix;
 use clewline_report::render::json::Object;
-use clewline_threads::{control::Race, source_place};
+use clewline_threads::{control::DataRace, source_place};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
     drawing::blocked_threads,
-    finding::{Checked, Finding, ObservedOperation, Verdict, is_stuck},
-    text::{ReportContext, Summary, is_complete},
+    finding::{Checked, LineUpFinding, ObservedOperation, Verdict, is_stuck},
+    text::{LineUpReportContext, MatrixSummary, is_complete},
 };
 
 /// The object. `smallest` is the matrix after shrinking.
-pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {
+pub(super) fn object(
+    context: &LineUpReportContext<'_>,
+    checked: &Checked,
+    smallest: Option<&Checked>,
+) -> Object {
     let mut object = Map::new();
     object.insert("subject".to_owned(), context.subject.into());
     calls(&mut object, &checked.matrix);
@@ -64,7 +68,7 @@ pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: O
 }
 
 /// The results of all matrices.
-pub(super) fn summary(subject: &str, summary: &Summary) -> Object {
+pub(super) fn summary(subject: &str, summary: &MatrixSummary) -> Object {
     let mut object = Object::new();
     object.add("subject", subject);
     object.add("verdict", summary.verdict().word());
@@ -92,7 +96,12 @@ fn calls(object: &mut Map<String, Json>, matrix: &Matrix) {
     }
 }
 
-fn found(object: &mut Map<String, Json>, context: &ReportContext<'_>, matrix: &Matrix, finding: &Finding) {
+fn found(
+    object: &mut Map<String, Json>,
+    context: &LineUpReportContext<'_>,
+    matrix: &Matrix,
+    finding: &LineUpFinding,
+) {
     let token = context.options.memory.model.token(&finding.schedule);
     object.insert("cause".to_owned(), finding.cause.name().into());
     object.insert("replay".to_owned(), token.into());
@@ -116,7 +125,7 @@ fn found(object: &mut Map<String, Json>, context: &ReportContext<'_>, matrix: &M
     }
 }
 
-fn race(it: &Race) -> Json {
+fn race(it: &DataRace) -> Json {
     let accesses = [it.first, it.second].map(|it| {
         let (thread, place) = (it.task.index(), it.place.to_string());
         json!({ "thread": thread, "access": it.access.name(), "place": place, "bytes": it.size })

@@ -44,7 +44,7 @@ use std::{
 use clewline_core::{CodecError, ResultId};
 use clewline_explore::{Coverage, Ending, Limit, Schedule, TaskId, schedulers::replay::Replay};
 use clewline_matrix::{Explorable, Strategy, TestProgram, why_cut};
-use clewline_threads::control::{self, FailureKind, Points};
+use clewline_threads::control::{self, ExtraPoints, FailureKind};
 
 use self::{
     concurrent::{ConcurrentQuery, ConcurrentResult, Expected, ExplorationMode, explore_all},
@@ -66,16 +66,16 @@ pub use clewline_explore::{
 };
 pub use clewline_matrix::{
     Alphabet, BadMatrix, CallList, ColumnList, Matrix, calls,
-    plan::{Entry, Plan},
+    plan::{MatrixEntry, Plan},
 };
 pub use clewline_report::render::Cause;
 pub use every::{Every, ShownResult};
 pub(crate) use finding::Verdict;
-pub use finding::{Checked, Finding, ObservedOperation, SerialHistory, Unserializable};
+pub use finding::{Checked, LineUpFinding, ObservedOperation, ShownSerialHistory, Unserializable};
 pub use observing::count_serial;
-pub use options::{Options, Reference};
-pub use outcome::Outcome;
-pub use present::{Presented, PresentedMatrix};
+pub use options::{LineUpOptions, Reference};
+pub use outcome::LineUpOutcome;
+pub use present::{PresentedLineUp, PresentedMatrix};
 pub use sample::check_all;
 pub use shrink::shrink;
 
@@ -85,7 +85,11 @@ pub use shrink::shrink;
 ///
 /// If the matrix has a call that the subject does not know, or too many columns; or if it has to
 /// remove as much as it adds, and does not.
-pub fn check(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Checked, CodecError> {
+pub fn check(
+    subject: &dyn Explorable,
+    matrix: &Matrix,
+    options: &LineUpOptions,
+) -> Result<Checked, CodecError> {
     if let Judging::Displaced(_, WellFormed::Required(roles)) = &options.judging {
         roles.check(matrix).map_err(|it| CodecError(it.to_string()))?;
     }
@@ -97,7 +101,7 @@ pub fn check(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Re
 fn program(
     subject: &dyn Explorable,
     matrix: &Matrix,
-    options: &Options,
+    options: &LineUpOptions,
 ) -> Result<Box<dyn TestProgram>, CodecError> {
     // Initial and final calls need a task each.
     let ends = [&matrix.initial, &matrix.last].into_iter().filter(|it| !it.is_empty()).count();
@@ -118,7 +122,7 @@ pub fn replay(
     subject: &dyn Explorable,
     matrix: &Matrix,
     schedule: &Schedule,
-    options: &Options,
+    options: &LineUpOptions,
 ) -> Result<Checked, CodecError> {
     let mut program = program(subject, matrix, options)?;
     MatrixCheck { subject, matrix, options, program: &mut *program, texts: ResultTexts::default() }
@@ -128,7 +132,7 @@ pub fn replay(
 struct MatrixCheck<'a> {
     subject: &'a dyn Explorable,
     matrix: &'a Matrix,
-    options: &'a Options,
+    options: &'a LineUpOptions,
     program: &'a mut dyn TestProgram,
     texts: ResultTexts,
 }
@@ -312,7 +316,7 @@ impl MatrixCheck<'_> {
         blocked: Vec<usize>,
         is_serial: bool,
         observed: Option<&SerialObservations>,
-    ) -> (Finding, Ending) {
+    ) -> (LineUpFinding, Ending) {
         self.program.keep(true, true);
         let mut again = Replay::new(schedule.clone());
         let ending = self.program.run(&mut again);
@@ -326,7 +330,7 @@ impl MatrixCheck<'_> {
             (Cause::Panic, Some((_, panic))) => cause_of_failure(panic.kind),
             _ => cause,
         };
-        let finding = Finding {
+        let finding = LineUpFinding {
             cause,
             schedule: schedule.clone(),
             is_serial,
@@ -345,7 +349,7 @@ impl MatrixCheck<'_> {
         (finding, ending)
     }
 
-    fn observed_operations(&self, outcome: &control::Outcome<ResultId>) -> Vec<ObservedOperation> {
+    fn observed_operations(&self, outcome: &control::ExecutionOutcome<ResultId>) -> Vec<ObservedOperation> {
         let operations = self.program.operations().iter().zip(&outcome.operations).enumerate();
         operations
             .map(|(at, ((process, call), operation))| ObservedOperation {
@@ -363,7 +367,7 @@ impl MatrixCheck<'_> {
         &self,
         observed: &SerialObservations,
         operations: &[ObservedOperation],
-    ) -> Vec<SerialHistory> {
+    ) -> Vec<ShownSerialHistory> {
         let has_same_result = |(at, result): &(u32, ResultId)| {
             let returned = &operations[*at as usize].returned;
             returned.as_ref().is_some_and(|(_, text)| *text == self.texts[result.0])
@@ -378,7 +382,7 @@ impl MatrixCheck<'_> {
         &self,
         history: &clewline_check::SerialHistory,
         operations: Option<&[ObservedOperation]>,
-    ) -> SerialHistory {
+    ) -> ShownSerialHistory {
         let order: Vec<usize> = history.complete.iter().map(|it| it.0 as usize).collect();
         let wrong_order = operations.and_then(|operations| {
             order.iter().enumerate().find_map(|(at, &first)| {
@@ -387,7 +391,7 @@ impl MatrixCheck<'_> {
             })
         });
         let text = |&(at, result): &(u32, ResultId)| (at as usize, self.texts[result.0].clone());
-        SerialHistory {
+        ShownSerialHistory {
             complete: history.complete.iter().map(text).collect(),
             stuck: history.stuck.map(|it| it as usize),
             wrong_order,
@@ -444,7 +448,7 @@ impl MatrixCheck<'_> {
                 ExpectedBehaviour::Specified(_) | ExpectedBehaviour::Anything => Ok(Vec::new()),
             };
             let Ok(without) = learned else { return false };
-            let options = Options { may_fail: it.clone(), ..self.options.clone() };
+            let options = LineUpOptions { may_fail: it.clone(), ..self.options.clone() };
             let mut asked = right.asked(self.matrix, &options);
             if let Expected::Observed(_, known) = &mut asked.expected {
                 *known = &without;
@@ -475,7 +479,7 @@ impl MatrixCheck<'_> {
             explore_all(self.program, ExplorationMode::Once(&mut once), &asked, &mut self.texts);
         // It may have been found after some task had tried a lock, or read a reference count, since
         // when there are more scheduling points.
-        let mut points = Points::ALL.into_iter();
+        let mut points = ExtraPoints::ALL.into_iter();
         while !once.is_faithful()
             && let Some(points) = points.next()
         {
@@ -526,7 +530,7 @@ impl ExpectedBehaviour {
         }
     }
 
-    fn asked<'a>(&'a self, matrix: &'a Matrix, options: &'a Options) -> ConcurrentQuery<'a> {
+    fn asked<'a>(&'a self, matrix: &'a Matrix, options: &'a LineUpOptions) -> ConcurrentQuery<'a> {
         let golden = match self {
             ExpectedBehaviour::Observed(observed) => Expected::Observed(&observed.set, &observed.without),
             ExpectedBehaviour::Specified(specified) => Expected::Specified(specified),

@@ -5,7 +5,7 @@ use clewline_matrix::Matrix;
 
 use super::{
     drawing::Threads,
-    finding::SerialHistory,
+    finding::ShownSerialHistory,
     serial::{ResultTexts, SerialObservations},
 };
 
@@ -15,19 +15,19 @@ pub use super::observing::observe;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observations {
     matrix: Matrix,
-    histories: Vec<SerialHistory>,
+    histories: Vec<ShownSerialHistory>,
 }
 
 impl Observations {
     /// These histories of a matrix.
     #[must_use]
-    pub fn new(matrix: Matrix, histories: Vec<SerialHistory>) -> Observations {
+    pub fn new(matrix: Matrix, histories: Vec<ShownSerialHistory>) -> Observations {
         Observations { matrix, histories }
     }
 
     /// The histories.
     #[must_use]
-    pub fn histories(&self) -> &[SerialHistory] {
+    pub fn histories(&self) -> &[ShownSerialHistory] {
         &self.histories
     }
 

@@ -4,9 +4,9 @@ use clewline_core::CodecError;
 use clewline_matrix::{Explorable, Matrix};
 
 use super::{
-    finding::SerialHistory,
+    finding::ShownSerialHistory,
     observations::Observations,
-    options::Options,
+    options::LineUpOptions,
     serial::{ResultTexts, observe as first_phase},
 };
 
@@ -18,7 +18,7 @@ use super::{
 pub fn count_serial(
     golden: &dyn Explorable,
     matrix: &Matrix,
-    options: &Options,
+    options: &LineUpOptions,
 ) -> Result<(usize, Option<String>), CodecError> {
     let mut program = golden.test_program(&matrix.to_calls(), &options.limits)?;
     let observed = first_phase(&mut *program, &mut ResultTexts::default(), &options.serial_extent());
@@ -33,7 +33,7 @@ pub fn count_serial(
 pub fn observe(
     subject: &dyn Explorable,
     matrix: &Matrix,
-    options: &Options,
+    options: &LineUpOptions,
 ) -> Result<Observations, CodecError> {
     let mut program = subject.test_program(&matrix.to_calls(), &options.limits)?;
     let mut texts = ResultTexts::default();
@@ -44,7 +44,7 @@ pub fn observe(
     if let Some(why) = observed.incomplete {
         return Err(CodecError(why));
     }
-    let serial = |it: clewline_check::SerialHistory| SerialHistory {
+    let serial = |it: clewline_check::SerialHistory| ShownSerialHistory {
         complete: it.complete.iter().map(|it| (it.0 as usize, texts[it.1.0].clone())).collect(),
         stuck: it.stuck.map(|it| it as usize),
         wrong_order: None,

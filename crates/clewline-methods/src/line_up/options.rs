@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use clewline_core::MayFail;
 use clewline_explore::{
     Bound,
-    schedulers::{self, Entry as SchedulerEntry, Settings},
+    schedulers::{self, SchedulerEntry, SchedulerSettings},
 };
 use clewline_matrix::{Explorable, Extent, Visits};
 use clewline_threads::control::{Limits, Memory};
@@ -13,16 +13,16 @@ use clewline_threads::control::{Limits, Memory};
 use super::observations::Observations;
 use crate::{
     error::Error,
-    relaxed::{Judging, QuasiQuery, Roles},
+    relaxed::{ElementCalls, Judging, QuasiQuery},
 };
 
 /// How a matrix is checked.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct LineUpOptions {
     /// The scheduler of the second phase.
     pub scheduler: &'static SchedulerEntry,
     /// The settings of that scheduler: its bounds, the seed.
-    pub settings: Settings,
+    pub settings: SchedulerSettings,
     /// The maximum number of executions in each phase.
     pub executions_max: u64,
     /// The time limit of the second phase.
@@ -78,11 +78,11 @@ impl fmt::Debug for Reference {
     }
 }
 
-impl Default for Options {
+impl Default for LineUpOptions {
     fn default() -> Self {
-        Options {
+        LineUpOptions {
             scheduler: &schedulers::bounded::ENTRY,
-            settings: Settings::default(),
+            settings: SchedulerSettings::default(),
             executions_max: 20_000_000,
             time: None,
             limits: Limits::default(),
@@ -98,7 +98,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl LineUpOptions {
     /// The extent of the first phase.
     pub(super) fn serial_extent(&self) -> Extent {
         Extent::all(self.executions_max, Visits::Ahead).within(self.time)
@@ -114,7 +114,7 @@ impl Options {
     ///
     /// If there is neither, if a method with a factor is not called, or if there is no such
     /// reading.
-    pub fn ask(&mut self, query: &QuasiQuery<'_>) -> Result<Option<Roles>, Error> {
+    pub fn ask(&mut self, query: &QuasiQuery<'_>) -> Result<Option<ElementCalls>, Error> {
         let asked = query.judging(matches!(self.against, Reference::Golden(_)))?;
         if let Some(name) = asked.against {
             self.against = Reference::Named(name);

@@ -14,9 +14,9 @@ use clewline_report::render::{
 use super::{
     environment::{self, ReplayToken},
     finding::Checked,
-    options::Options,
-    present::Presented,
-    text::{Audience, InterleavingDetail, ReportContext, Summary},
+    options::LineUpOptions,
+    present::PresentedLineUp,
+    text::{Audience, InterleavingDetail, LineUpReportContext, MatrixSummary},
 };
 use crate::environment::MAY_FAIL;
 
@@ -24,13 +24,13 @@ use crate::environment::MAY_FAIL;
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct LineUpOutcome {
     name: String,
-    options: Options,
+    options: LineUpOptions,
     // The name of the test, as far as it can be known.
     test: Option<String>,
     /// The results of all matrices.
-    pub summary: Summary,
+    pub summary: MatrixSummary,
     /// The first matrix that fails, shrunk, or else the first whose verdict is unknown.
     pub found: Option<Checked>,
     /// That matrix before shrinking.
@@ -38,13 +38,13 @@ pub struct Outcome {
     pub(super) is_replay: bool,
 }
 
-impl Outcome {
-    pub(super) fn new(name: &str, options: &Options, test: Option<String>) -> Outcome {
-        Outcome {
+impl LineUpOutcome {
+    pub(super) fn new(name: &str, options: &LineUpOptions, test: Option<String>) -> LineUpOutcome {
+        LineUpOutcome {
             name: name.to_owned(),
             options: options.clone(),
             test,
-            summary: Summary::default(),
+            summary: MatrixSummary::default(),
             found: None,
             drawn: None,
             is_replay: false,
@@ -71,9 +71,9 @@ impl Outcome {
     }
 
     /// The presented outcome.
-    pub(super) fn presented<T>(&self, show: impl FnOnce(&Presented<'_>) -> T) -> T {
+    pub(super) fn presented<T>(&self, show: impl FnOnce(&PresentedLineUp<'_>) -> T) -> T {
         let next = self.next();
-        let context = ReportContext {
+        let context = LineUpReportContext {
             subject: &self.name,
             reader: Audience::Test,
             is_replay: self.is_replay,
@@ -82,11 +82,17 @@ impl Outcome {
             shown: if self.is_replay { InterleavingDetail::Full } else { InterleavingDetail::Short },
         };
         let shown = self.found.as_ref().filter(|it| it.finding().is_some());
-        show(&Presented { context, summary: &self.summary, shown, found: self.drawn.as_ref(), other: None })
+        show(&PresentedLineUp {
+            context,
+            summary: &self.summary,
+            shown,
+            found: self.drawn.as_ref(),
+            other: None,
+        })
     }
 }
 
-impl Present for Outcome {
+impl Present for LineUpOutcome {
     fn name(&self) -> &str {
         &self.name
     }
@@ -126,7 +132,7 @@ impl Present for Outcome {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for LineUpOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&present::text(self, &Style::default()))
     }

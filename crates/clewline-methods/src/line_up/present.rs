@@ -10,17 +10,17 @@ use clewline_report::render::{
 
 use super::{
     drawing::InterleavingDetail,
-    finding::{Checked, Finding, Verdict},
-    text::{self, OtherPhase, ReportContext, Summary},
+    finding::{Checked, LineUpFinding, Verdict},
+    text::{self, LineUpReportContext, MatrixSummary, OtherPhase},
 };
 
 /// The results of all matrices, and the context of the report.
 #[derive(Clone, Copy, Debug)]
-pub struct Presented<'a> {
+pub struct PresentedLineUp<'a> {
     /// The context of the report.
-    pub context: ReportContext<'a>,
+    pub context: LineUpReportContext<'a>,
     /// The summary of all matrices.
-    pub summary: &'a Summary,
+    pub summary: &'a MatrixSummary,
     /// The matrix that is shown, if one is violated: shrunk.
     pub shown: Option<&'a Checked>,
     /// That matrix as it was checked first.
@@ -29,7 +29,7 @@ pub struct Presented<'a> {
     pub other: Option<&'a OtherPhase>,
 }
 
-impl Present for Presented<'_> {
+impl Present for PresentedLineUp<'_> {
     fn name(&self) -> &str {
         self.context.subject
     }
@@ -73,8 +73,8 @@ impl Present for Presented<'_> {
     }
 }
 
-impl<'a> Presented<'a> {
-    pub(super) fn finding(&self) -> Option<(&'a Checked, &'a Finding)> {
+impl<'a> PresentedLineUp<'a> {
+    pub(super) fn finding(&self) -> Option<(&'a Checked, &'a LineUpFinding)> {
         self.shown.and_then(|it| Some((it, it.finding()?)))
     }
 
@@ -94,7 +94,7 @@ impl<'a> Presented<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct PresentedMatrix<'a> {
     /// The context of the report. Interleavings are shown in short form.
-    pub context: ReportContext<'a>,
+    pub context: LineUpReportContext<'a>,
     /// The result.
     pub checked: &'a Checked,
     /// The matrix after shrinking.
@@ -102,7 +102,7 @@ pub struct PresentedMatrix<'a> {
 }
 
 impl PresentedMatrix<'_> {
-    pub(super) fn finding(&self) -> Option<(&Checked, &Finding)> {
+    pub(super) fn finding(&self) -> Option<(&Checked, &LineUpFinding)> {
         let shown = self.smallest.unwrap_or(self.checked);
         shown.finding().map(|it| (shown, it))
     }
@@ -134,14 +134,14 @@ impl Present for PresentedMatrix<'_> {
     }
 
     fn sentences(&self, style: &Style) -> Vec<Block> {
-        let context = ReportContext { shown: InterleavingDetail::Short, ..self.context };
+        let context = LineUpReportContext { shown: InterleavingDetail::Short, ..self.context };
         self.finding().map_or_else(Vec::new, |(shown, finding)| {
             text::evidence(&context, shown, finding, self.smallest.is_some(), style)
         })
     }
 
     fn facts(&self) -> Vec<Fact> {
-        text::explored(&self.context, &Summary::of(self.checked), None)
+        text::explored(&self.context, &MatrixSummary::of(self.checked), None)
     }
 
     fn next(&self) -> Vec<String> {

@@ -7,26 +7,26 @@ use clewline_matrix::Matrix;
 use clewline_report::render::{
     Cause, Present, Publish, WitnessShown,
     block::Fact,
-    html::{self, Columns, Page, PageCounterexample, PageOperation as Operation, ShownOrder},
+    html::{self, Page, PageColumns, PageCounterexample, PageOperation as Operation, ShownOrder},
     json::Object,
     publish::{plain_entry, plain_page},
     summary,
     svg::{self, Ground, Picture},
-    timeline::{Bar, Row},
+    timeline::{Bar, TimelineRow},
 };
 
 use super::{
     drawing::{Interleaving, InterleavingDetail, InterleavingLine, Threads, blocked_besides, buffers, label},
-    finding::{Checked, Finding, ObservedOperation},
+    finding::{Checked, LineUpFinding, ObservedOperation},
     json,
     options::Reference,
-    outcome::Outcome,
-    present::{Presented, PresentedMatrix},
-    text::{self, ReportContext},
+    outcome::LineUpOutcome,
+    present::{PresentedLineUp, PresentedMatrix},
+    text::{self, LineUpReportContext},
 };
 use crate::relaxed::Judging;
 
-impl Publish for Presented<'_> {
+impl Publish for PresentedLineUp<'_> {
     /// The page does not depend on durations.
     fn page(&self) -> Page {
         let mut page = plain_page(self);
@@ -38,7 +38,7 @@ impl Publish for Presented<'_> {
     }
 
     fn json(&self, witness: WitnessShown) -> Object {
-        let Presented { context: report_context, summary, shown, .. } = *self;
+        let PresentedLineUp { context: report_context, summary, shown, .. } = *self;
         let mut object = json::summary(report_context.subject, summary);
         if let Some(checked) = shown {
             let shown = PresentedMatrix { context: report_context, checked, smallest: None };
@@ -47,8 +47,8 @@ impl Publish for Presented<'_> {
         object
     }
 
-    fn entry(&self) -> summary::Entry {
-        summary::Entry {
+    fn entry(&self) -> summary::SummaryEntry {
+        summary::SummaryEntry {
             work: Some(self.summary.executions),
             algorithm: self.context.options.scheduler.name.to_owned(),
             elapsed: self.summary.elapsed,
@@ -57,7 +57,7 @@ impl Publish for Presented<'_> {
     }
 }
 
-impl Publish for Outcome {
+impl Publish for LineUpOutcome {
     fn page(&self) -> Page {
         self.presented(|it| it.page())
     }
@@ -66,7 +66,7 @@ impl Publish for Outcome {
         self.presented(|it| it.json(witness))
     }
 
-    fn entry(&self) -> summary::Entry {
+    fn entry(&self) -> summary::SummaryEntry {
         self.presented(|it| it.entry())
     }
 }
@@ -76,8 +76,8 @@ impl Publish for PresentedMatrix<'_> {
         json::object(&self.context, self.checked, self.smallest)
     }
 
-    fn entry(&self) -> summary::Entry {
-        summary::Entry {
+    fn entry(&self) -> summary::SummaryEntry {
+        summary::SummaryEntry {
             name: text::typed(&self.checked.matrix, text::Audience::Test),
             work: Some(self.checked.executions),
             algorithm: self.context.options.scheduler.name.to_owned(),
@@ -87,10 +87,10 @@ impl Publish for PresentedMatrix<'_> {
     }
 }
 
-impl Presented<'_> {
+impl PresentedLineUp<'_> {
     /// Shows the execution on the page, with a note on what is missing.
-    fn show(&self, page: &mut Page, checked: &Checked, finding: &Finding) {
-        let Presented { context: report_context, summary, .. } = self;
+    fn show(&self, page: &mut Page, checked: &Checked, finding: &LineUpFinding) {
+        let PresentedLineUp { context: report_context, summary, .. } = self;
         let called = CalledOperations::of(checked, finding);
         page.caller = "thread";
         page.history = Some(called.columns());
@@ -148,7 +148,7 @@ struct CalledOperations<'a> {
 }
 
 impl<'a> CalledOperations<'a> {
-    fn of(checked: &Checked, finding: &'a Finding) -> CalledOperations<'a> {
+    fn of(checked: &Checked, finding: &'a LineUpFinding) -> CalledOperations<'a> {
         let operations = finding.operations.as_slice();
         // A call comes before its step, and a return after it.
         let mut events: Vec<(u32, usize, bool)> = Vec::new();
@@ -176,9 +176,9 @@ impl<'a> CalledOperations<'a> {
         self.threads.ordered(&used)
     }
 
-    fn columns(&self) -> Columns {
+    fn columns(&self) -> PageColumns {
         let names = self.processes().iter().map(|&it| self.threads.name(it)).collect();
-        let mut columns = Columns::new(names);
+        let mut columns = PageColumns::new(names);
         for (&at, &(start, end)) in self.order.iter().zip(&self.ranks) {
             let seen = &self.operations[at];
             let result = match &seen.returned {
@@ -207,14 +207,15 @@ impl<'a> CalledOperations<'a> {
             let mine = placed.filter(move |it| self.operations[*it.0].process == process);
             mine.map(|(&at, &(start, end))| Bar { label: label(&self.operations[at]), start, end }).collect()
         };
-        let row = |it: usize| Row { name: format!("thread {}", self.threads.name(it)), bars: bars(it) };
-        let rows: Vec<Row> = self.processes().into_iter().map(row).collect();
+        let row =
+            |it: usize| TimelineRow { name: format!("thread {}", self.threads.name(it)), bars: bars(it) };
+        let rows: Vec<TimelineRow> = self.processes().into_iter().map(row).collect();
         svg::draw(title, description, &rows, ground)
     }
 
     /// The counterexample of the page. There is no witness of all calls, so for a wrong result it
     /// is all operations.
-    fn counterexample(&self, finding: &Finding) -> PageCounterexample {
+    fn counterexample(&self, finding: &LineUpFinding) -> PageCounterexample {
         let some = |positions: Vec<usize>, title: &str, each: &str| {
             let mut operations: Vec<OperationId> =
                 positions.into_iter().filter_map(|it| self.id(it)).collect();
@@ -240,7 +241,11 @@ impl<'a> CalledOperations<'a> {
 
     /// Serial histories with the same results, as far as they are consistent with the precedence
     /// order.
-    fn serial_histories(&self, report_context: &ReportContext<'_>, finding: &Finding) -> Vec<ShownOrder> {
+    fn serial_histories(
+        &self,
+        report_context: &LineUpReportContext<'_>,
+        finding: &LineUpFinding,
+    ) -> Vec<ShownOrder> {
         // More are no help.
         const SERIAL_HISTORIES_SHOWN_MAX: usize = 10;
         let has_serial = match &report_context.options.against {
@@ -276,13 +281,13 @@ impl<'a> CalledOperations<'a> {
 /// The interleaving for a page, where `id` says which operation of the page one is.
 fn steps(
     matrix: &Matrix,
-    finding: &Finding,
+    finding: &LineUpFinding,
     shown: InterleavingDetail,
     id: impl Fn(usize) -> Option<OperationId>,
 ) -> html::Steps {
     let Interleaving { threads, objects, files, lines, processes } = Interleaving::of(matrix, finding, shown);
     let column = |process: usize| processes.iter().position(|it| *it == process).unwrap_or(0);
-    let step = |line: InterleavingLine| html::Step {
+    let step = |line: InterleavingLine| html::StepRow {
         number: line.step,
         task: column(line.process),
         description: line.action,

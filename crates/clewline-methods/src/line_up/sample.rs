@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use clewline_core::{CodecError, is_interrupted, parallel};
 use clewline_matrix::{Explorable, Matrix};
 
-use super::{check, finding::Checked, options::Options};
+use super::{check, finding::Checked, options::LineUpOptions};
 
 /// Checks each matrix, on `jobs` threads, and passes the results to `visit` in the order of the
 /// matrices, until it breaks or the process is interrupted. The results do not depend on the number
@@ -17,7 +17,7 @@ use super::{check, finding::Checked, options::Options};
 pub fn check_all(
     subject: &dyn Explorable,
     matrices: &mut dyn Iterator<Item = Matrix>,
-    options: &Options,
+    options: &LineUpOptions,
     jobs: usize,
     visit: &mut dyn FnMut(Checked) -> ControlFlow<()>,
 ) -> Result<(), CodecError> {

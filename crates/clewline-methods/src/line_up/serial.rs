@@ -6,7 +6,7 @@ use clewline_check::{ObservationSet, SerialHistory};
 use clewline_core::{Interner, ResultId};
 use clewline_explore::{Coverage, Diverged, Ending, Limit, Schedule};
 use clewline_matrix::{Extent, Strategy, Survey, TestProgram, why_cut};
-use clewline_threads::control::Outcome;
+use clewline_threads::control::ExecutionOutcome;
 use rustc_hash::FxBuildHasher;
 
 /// Results as text, numbered across test programs: a golden implementation and the subject may
@@ -119,7 +119,7 @@ pub(crate) fn observe(
 /// last. If all that were called returned, and others block before their first step, each of these
 /// could have been the last: this gives one history each.
 pub(super) fn serial(
-    outcome: &Outcome<ResultId>,
+    outcome: &ExecutionOutcome<ResultId>,
     mut id: impl FnMut(usize, ResultId) -> ResultId,
 ) -> Vec<SerialHistory> {
     let mut called: Vec<(u32, usize)> =

@@ -7,11 +7,11 @@ use clewline_explore::schedulers::bounded;
 use clewline_matrix::{Explorable, Matrix};
 use clewline_report::render::Cause;
 
-use super::{check, finding::Checked, options::Options};
+use super::{check, finding::Checked, options::LineUpOptions};
 use crate::relaxed::{Judging, WellFormed};
 
 /// Shrinks a failing matrix: columns and calls are removed while it still fails, and then
-/// preemptions, until [`Options::shrinking`] is over. `checked` is the result for the whole matrix.
+/// preemptions, until [`LineUpOptions::shrinking`] is over. `checked` is the result for the whole matrix.
 ///
 /// # Errors
 ///
@@ -19,7 +19,7 @@ use crate::relaxed::{Judging, WellFormed};
 pub fn shrink(
     subject: &dyn Explorable,
     mut checked: Checked,
-    options: &Options,
+    options: &LineUpOptions,
 ) -> Result<Checked, CodecError> {
     let cause = checked.finding().map(|it| it.cause);
     let until = options.shrinking.and_then(|it| Instant::now().checked_add(it));
@@ -28,7 +28,7 @@ pub fn shrink(
     }
     // With as few preemptions as possible, whichever scheduler found it.
     let most = checked.finding().filter(|it| !it.is_serial).map_or(0, |it| it.preemptions as u32);
-    let mut fewer = Options { scheduler: &bounded::ENTRY, ..options.clone() };
+    let mut fewer = LineUpOptions { scheduler: &bounded::ENTRY, ..options.clone() };
     if !options.scheduler.is_exhaustive {
         // There may be too many schedules to try them all, which is why they were drawn.
         fewer.executions_max = fewer.executions_max.min(FEWER_PREEMPTIONS_EXECUTIONS_MAX);
@@ -51,7 +51,7 @@ const FEWER_PREEMPTIONS_EXECUTIONS_MAX: u64 = 100_000;
 
 /// The next smaller matrices. Where removes and adds have to balance, two calls are removed at a
 /// time.
-fn smaller(matrix: &Matrix, options: &Options) -> Vec<Matrix> {
+fn smaller(matrix: &Matrix, options: &LineUpOptions) -> Vec<Matrix> {
     let less = |it: &Matrix| it.smaller(&options.sequences);
     let smaller = less(matrix);
     match &options.judging {
@@ -74,7 +74,7 @@ fn is_late(until: Option<Instant>) -> bool {
 fn first_that_fails(
     subject: &dyn Explorable,
     matrix: &Matrix,
-    options: &Options,
+    options: &LineUpOptions,
     until: Option<Instant>,
     cause: Option<Cause>,
 ) -> Result<Option<Checked>, CodecError> {

@@ -7,9 +7,9 @@ use clewline_core::{
     Recording, ResultId, Timed, Value, Values, read_label,
 };
 use clewline_matrix::{TestProgram, method};
-use clewline_threads::control::Outcome;
+use clewline_threads::control::ExecutionOutcome;
 
-use crate::relaxed::{Roles, drained, elements_left};
+use crate::relaxed::{ElementCalls, drained, elements_left};
 
 /// Turns an outcome into a history that can be judged by itself.
 pub enum Specified {
@@ -59,7 +59,7 @@ impl Specified {
     pub fn case(
         &self,
         program: &dyn TestProgram,
-        outcome: &Outcome<ResultId>,
+        outcome: &ExecutionOutcome<ResultId>,
     ) -> Result<Box<dyn ErasedHistory>, String> {
         match self {
             Specified::Own => program
@@ -76,7 +76,7 @@ impl Specified {
     pub(super) fn has_effect(
         &self,
         program: &dyn TestProgram,
-        outcome: &Outcome<ResultId>,
+        outcome: &ExecutionOutcome<ResultId>,
         at: usize,
     ) -> bool {
         let Ok(case) = self.case(program, outcome) else { return true };
@@ -95,8 +95,8 @@ impl Specified {
     pub fn drained(
         &self,
         program: &dyn TestProgram,
-        outcome: &Outcome<ResultId>,
-        roles: &Roles,
+        outcome: &ExecutionOutcome<ResultId>,
+        roles: &ElementCalls,
     ) -> Result<Box<dyn ErasedHistory>, String> {
         match self {
             Specified::Own => self.case(program, outcome),
@@ -111,8 +111,8 @@ impl Specified {
 /// Additional calls, each of which would remove an element left inside.
 pub(super) fn left_inside(
     program: &dyn TestProgram,
-    outcome: &Outcome<ResultId>,
-    roles: &Roles,
+    outcome: &ExecutionOutcome<ResultId>,
+    roles: &ElementCalls,
 ) -> Result<Vec<String>, String> {
     let recording = recording(program, outcome).map_err(|it| it.to_string())?;
     let takes_out = |it: &&(usize, String)| roles.is_remove(method(&it.1));
@@ -122,7 +122,10 @@ pub(super) fn left_inside(
 }
 
 /// The outcome as a recording.
-fn recording(program: &dyn TestProgram, outcome: &Outcome<ResultId>) -> Result<Recording, CodecError> {
+fn recording(
+    program: &dyn TestProgram,
+    outcome: &ExecutionOutcome<ResultId>,
+) -> Result<Recording, CodecError> {
     let mut values = Values::new();
     let mut operations = Vec::new();
     for (at, (operation, (process, label))) in outcome.operations.iter().zip(program.operations()).enumerate()

@@ -14,15 +14,15 @@ use clewline_report::render::{
     text::{Style, duration, holds_if, with_article},
 };
 use clewline_threads::{
-    control::{CellAccess, MemoryModel, Race, RacingAccess, Remedy, RemedyKind},
+    control::{CellAccess, DataRace, MemoryModel, RacingAccess, Remedy, RemedyKind},
     source_place,
 };
 
 pub use super::drawing::InterleavingDetail;
 use super::{
     drawing::{self, Threads, blocked_threads, call_with_result, label},
-    finding::{Checked, Finding, ObservedOperation, SerialHistory, Verdict, is_stuck},
-    options::{Options, Reference},
+    finding::{Checked, LineUpFinding, ObservedOperation, ShownSerialHistory, Verdict, is_stuck},
+    options::{LineUpOptions, Reference},
 };
 use crate::relaxed::{FactorHistogram, Judging, Quasi, distribution};
 
@@ -37,7 +37,7 @@ pub enum Audience {
 
 /// The context of a report.
 #[derive(Clone, Copy, Debug)]
-pub struct ReportContext<'a> {
+pub struct LineUpReportContext<'a> {
     /// The subject, as its user names it.
     pub subject: &'a str,
     /// The audience.
@@ -45,7 +45,7 @@ pub struct ReportContext<'a> {
     /// Whether a single execution was replayed.
     pub is_replay: bool,
     /// How matrices were checked.
-    pub options: &'a Options,
+    pub options: &'a LineUpOptions,
     /// The commands to type next, best first.
     pub next: &'a [String],
     /// How much of an interleaving is shown.
@@ -54,7 +54,7 @@ pub struct ReportContext<'a> {
 
 /// The summary of the results of many matrices.
 #[derive(Clone, Debug, Default)]
-pub struct Summary {
+pub struct MatrixSummary {
     /// How many matrices were checked.
     pub matrices: u64,
     /// The first of them.
@@ -91,11 +91,11 @@ pub struct Summary {
     pub stopped: Option<String>,
 }
 
-impl Summary {
+impl MatrixSummary {
     /// Adds the result of one matrix.
     #[must_use]
-    pub fn of(checked: &Checked) -> Summary {
-        let mut summary = Summary::default();
+    pub fn of(checked: &Checked) -> MatrixSummary {
+        let mut summary = MatrixSummary::default();
         summary.add(checked);
         summary
     }
@@ -148,9 +148,9 @@ impl Summary {
 
 /// The violation, and its interleaving.
 pub(super) fn evidence(
-    context: &ReportContext<'_>,
+    context: &LineUpReportContext<'_>,
     checked: &Checked,
-    finding: &Finding,
+    finding: &LineUpFinding,
     is_smaller: bool,
     style: &Style,
 ) -> Vec<Block> {
@@ -175,9 +175,9 @@ pub(super) fn evidence(
 
 /// The matrix, what its calls returned, and the serial histories it is compared with.
 fn calls_and_results(
-    context: &ReportContext<'_>,
+    context: &LineUpReportContext<'_>,
     checked: &Checked,
-    finding: &Finding,
+    finding: &LineUpFinding,
     is_smaller: bool,
     style: &Style,
 ) -> Vec<Block> {
@@ -205,7 +205,11 @@ fn calls_and_results(
 }
 
 /// The text after the verdict's word for a violation.
-pub(super) fn headline(context: &ReportContext<'_>, checked: &Checked, finding: &Finding) -> String {
+pub(super) fn headline(
+    context: &LineUpReportContext<'_>,
+    checked: &Checked,
+    finding: &LineUpFinding,
+) -> String {
     let operation = failing_operation(finding).map(|it| it.call.as_str());
     let headline = finding.cause.headline(context.subject, operation);
     let headline = match finding.cause {
@@ -231,7 +235,7 @@ pub(super) fn headline(context: &ReportContext<'_>, checked: &Checked, finding: 
 }
 
 /// The memory model of the verdict, after the headline. By default there is none to name.
-fn under(options: &Options) -> String {
+fn under(options: &LineUpOptions) -> String {
     match options.memory.model {
         MemoryModel::SequentiallyConsistent => String::new(),
         model => format!(", under {}", model.title()),
@@ -239,7 +243,7 @@ fn under(options: &Options) -> String {
 }
 
 /// The operation that blocks or fails.
-fn failing_operation(finding: &Finding) -> Option<&ObservedOperation> {
+fn failing_operation(finding: &LineUpFinding) -> Option<&ObservedOperation> {
     match (&finding.panic, finding.blocked.first()) {
         // It may fail before its first step, with which it would count as called.
         (Some((process, _)), _) => {
@@ -262,7 +266,7 @@ fn learned(against: &Reference) -> &'static str {
 }
 
 /// The kind of root cause, in plain words.
-pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
+pub(super) fn cause(context: &LineUpReportContext<'_>, finding: &LineUpFinding) -> String {
     let right = learned(&context.options.against);
     let is_partial = finding.operations.iter().any(|it| it.order.is_some());
     let order = if is_partial { "happens-before" } else { "real time" };
@@ -316,7 +320,7 @@ pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
 }
 
 /// What it means that a call does not return.
-fn stuck_sentence(context: &ReportContext<'_>, finding: &Finding) -> String {
+fn stuck_sentence(context: &LineUpReportContext<'_>, finding: &LineUpFinding) -> String {
     let meaning = match finding.cause {
         Cause::Livelock => {
             "runs a loop that never ends: every thread that can run does, and all come back to the same state"
@@ -334,7 +338,7 @@ fn stuck_sentence(context: &ReportContext<'_>, finding: &Finding) -> String {
 }
 
 /// The two accesses, and what would have ordered them.
-fn race(race: &Race) -> String {
+fn race(race: &DataRace) -> String {
     let has_sizes = race.first.size != race.second.size;
     let [first, second] = [&race.first, &race.second].map(|it| access(it, has_sizes));
     let all: Vec<String> = race.remedies.iter().map(remedy).collect();
@@ -382,7 +386,7 @@ fn remedy(it: &Remedy) -> String {
 }
 
 /// The name of the specification, if there is one.
-fn specification(options: &Options) -> Option<String> {
+fn specification(options: &LineUpOptions) -> Option<String> {
     match (&options.against, &options.judging) {
         (_, Judging::LeastRelaxed(spec)) => Some(format!("{spec}, with any factor,")),
         (Reference::Named(spec), _) => Some(spec.clone()),
@@ -397,7 +401,7 @@ fn capitalized(text: &str) -> String {
 }
 
 /// The meaning of displacement, and the displaced operations.
-fn displaced(options: &Options, factors: &Quasi, finding: &Finding) -> String {
+fn displaced(options: &LineUpOptions, factors: &Quasi, finding: &LineUpFinding) -> String {
     let right = match &options.against {
         Reference::Golden(_) | Reference::Serial | Reference::Observed(_) | Reference::Anything => {
             "in which the golden implementation returns the same"
@@ -411,7 +415,7 @@ fn displaced(options: &Options, factors: &Quasi, finding: &Finding) -> String {
     )
 }
 
-fn not_called(finding: &Finding) -> Option<Block> {
+fn not_called(finding: &LineUpFinding) -> Option<Block> {
     let rest = finding.operations.iter().filter(|it| it.called.is_none()).count() as u64;
     (rest != 0).then(|| Block::caption(format!("{} never made.", count(rest, "call was", "calls were"))))
 }
@@ -420,7 +424,12 @@ fn not_called(finding: &Finding) -> Option<Block> {
 const SERIAL_HISTORIES_SHOWN_MAX: usize = 10;
 
 /// Serial histories with the same results, and why none of them is a witness.
-fn witnesses(context: &ReportContext<'_>, checked: &Checked, finding: &Finding, style: &Style) -> Vec<Block> {
+fn witnesses(
+    context: &LineUpReportContext<'_>,
+    checked: &Checked,
+    finding: &LineUpFinding,
+    style: &Style,
+) -> Vec<Block> {
     // In the displacement reading, serial histories with the same order show nothing.
     if !matches!(context.options.judging, Judging::Linearizable) {
         return Vec::new();
@@ -457,7 +466,7 @@ fn witnesses(context: &ReportContext<'_>, checked: &Checked, finding: &Finding, 
     vec![Block::Caption(sentence), serial_histories(checked, finding, style)]
 }
 
-fn serial_histories(checked: &Checked, finding: &Finding, style: &Style) -> Block {
+fn serial_histories(checked: &Checked, finding: &LineUpFinding, style: &Style) -> Block {
     let threads = Threads::of(&checked.matrix);
     let room = style.width.saturating_sub(2);
     let mut lines = Vec::new();
@@ -475,7 +484,11 @@ fn serial_histories(checked: &Checked, finding: &Finding, style: &Style) -> Bloc
     Block::Drawing(lines)
 }
 
-pub(super) fn serial_history_text(threads: &Threads, finding: &Finding, serial: &SerialHistory) -> String {
+pub(super) fn serial_history_text(
+    threads: &Threads,
+    finding: &LineUpFinding,
+    serial: &ShownSerialHistory,
+) -> String {
     let process = |at: usize| threads.name(finding.operations[at].process);
     let complete = serial.complete.iter();
     let mut operations: Vec<String> = complete
@@ -490,8 +503,8 @@ pub(super) fn serial_history_text(threads: &Threads, finding: &Finding, serial: 
 
 pub(super) fn why_not_a_witness(
     threads: &Threads,
-    finding: &Finding,
-    serial: &SerialHistory,
+    finding: &LineUpFinding,
+    serial: &ShownSerialHistory,
 ) -> Option<String> {
     let operation = |at: usize| {
         let seen = &finding.operations[at];
@@ -516,9 +529,9 @@ pub(super) fn why_not_a_witness(
 
 /// The commands that replay it. `found` is the first failing matrix, if it has been shrunk since.
 pub(super) fn facts(
-    context: &ReportContext<'_>,
+    context: &LineUpReportContext<'_>,
     checked: &Checked,
-    finding: &Finding,
+    finding: &LineUpFinding,
     found: Option<&Matrix>,
 ) -> Vec<Fact> {
     let mut facts = vec![Fact::Named("matrix", typed(&checked.matrix, context.reader))];
@@ -545,7 +558,7 @@ pub fn typed(matrix: &Matrix, reader: Audience) -> String {
 }
 
 /// The text about the factor between the word and the colon, if one was requested.
-pub(super) fn qualifier(context: &ReportContext<'_>, summary: &Summary) -> Option<String> {
+pub(super) fn qualifier(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> Option<String> {
     if summary.verdict() != VerdictKind::Holds(()) || !context.options.judging.is_question() {
         return None;
     }
@@ -554,7 +567,7 @@ pub(super) fn qualifier(context: &ReportContext<'_>, summary: &Summary) -> Optio
 }
 
 /// The text after the verdict's word if no matrix is violated.
-pub(super) fn headline_of_all(context: &ReportContext<'_>, summary: &Summary) -> String {
+pub(super) fn headline_of_all(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> String {
     let subject = context.subject;
     let where_ = match (&summary.first, summary.matrices) {
         (Some(matrix), 1) => format!("\"{matrix}\" on {subject}"),
@@ -574,7 +587,7 @@ pub(super) fn headline_of_all(context: &ReportContext<'_>, summary: &Summary) ->
 }
 
 /// The meaning of the verdict, and how far histories are out of order.
-pub(super) fn sentences_of_all(context: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
+pub(super) fn sentences_of_all(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> Vec<Block> {
     let reasons = summary.reason.iter().chain(&summary.stopped);
     let mut sentences: Vec<String> = reasons.map(|it| format!("{}.", capitalized(it))).collect();
     if summary.verdict() == VerdictKind::Holds(()) {
@@ -594,7 +607,7 @@ const FACTORS_SHOWN_MAX: usize = 20;
 
 /// How far histories are out of order: in all, and of each matrix, those with the greatest factor
 /// first.
-fn factor_blocks(context: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
+fn factor_blocks(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> Vec<Block> {
     let mut all = FactorHistogram::default();
     summary.needed.iter().for_each(|it| all.add(&it.1));
     if all.histories.is_empty() {
@@ -619,7 +632,7 @@ fn factor_blocks(context: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
 }
 
 /// What `holds` means, and what it does not mean.
-fn meaning(context: &ReportContext<'_>, summary: &Summary) -> String {
+fn meaning(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> String {
     let options = context.options;
     let right = match &options.against {
         Reference::Serial => "a matching serial history",
@@ -688,15 +701,19 @@ impl OtherPhase {
     /// What was explored under the model of `context`, if anything was: before the model that the
     /// report is about, or after it.
     #[must_use]
-    pub fn of(context: &ReportContext<'_>, summary: &Summary, is_before: bool) -> Option<OtherPhase> {
+    pub fn of(
+        context: &LineUpReportContext<'_>,
+        summary: &MatrixSummary,
+        is_before: bool,
+    ) -> Option<OtherPhase> {
         concurrent_phase(context, summary).map(|description| OtherPhase { description, is_before })
     }
 }
 
 /// How much was explored, and how long that took.
 pub(super) fn explored(
-    context: &ReportContext<'_>,
-    summary: &Summary,
+    context: &LineUpReportContext<'_>,
+    summary: &MatrixSummary,
     other: Option<&OtherPhase>,
 ) -> Vec<Fact> {
     let options = context.options;
@@ -730,7 +747,7 @@ fn of_them_stuck(n: u64) -> String {
 }
 
 /// `12 executions by bounded, at most 2 preemptions: 3 distinct histories`.
-fn concurrent_phase(context: &ReportContext<'_>, summary: &Summary) -> Option<String> {
+fn concurrent_phase(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> Option<String> {
     let options = context.options;
     if context.is_replay {
         return Some("this one execution, run again".to_owned());
@@ -764,7 +781,7 @@ fn concurrent_phase(context: &ReportContext<'_>, summary: &Summary) -> Option<St
 
 /// Whether the exploration was complete: no bound left anything out, and nothing stopped it.
 #[must_use]
-pub fn is_complete(options: &Options, checked: &Checked) -> bool {
+pub fn is_complete(options: &LineUpOptions, checked: &Checked) -> bool {
     match &checked.coverage {
         Coverage::Exhausted => {
             options.scheduler.is_exhaustive && !checked.is_bounded && checked.guess.is_none()

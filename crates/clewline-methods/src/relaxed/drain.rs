@@ -8,10 +8,10 @@
 //! holds also holds with it, and a violation is one that no later operation can explain.
 
 use clewline_core::{Datum, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Value};
-use clewline_matrix::well_formed::Roles;
+use clewline_matrix::well_formed::ElementCalls;
 
 /// The same history with calls that remove the elements left inside.
-pub(crate) fn drained(mut recording: Recording, roles: &Roles) -> Recording {
+pub(crate) fn drained(mut recording: Recording, roles: &ElementCalls) -> Recording {
     let left = elements_left(&recording, roles);
     let last = recording.history.operations().map(|it| it.process.index()).max();
     let after = last.map_or(0, |it| it + 1);
@@ -39,7 +39,7 @@ pub(crate) fn drained(mut recording: Recording, roles: &Roles) -> Recording {
 }
 
 /// How many elements may be left that no pending operation can remove.
-pub(crate) fn elements_left(recording: &Recording, roles: &Roles) -> usize {
+pub(crate) fn elements_left(recording: &Recording, roles: &ElementCalls) -> usize {
     let (mut added, mut removed) = (0_usize, 0_usize);
     for operation in recording.history.operations() {
         let Datum::Text(method) = recording.values.get(operation.call.method) else { continue };
@@ -72,7 +72,7 @@ mod tests {
             });
         }
         let history = History::from_operations(timed).unwrap();
-        let queue = Roles::of("queue").unwrap();
+        let queue = ElementCalls::of("queue").unwrap();
         let drained = drained(Recording::new(history, values, Names::default()), &queue);
         drained.history.operations().map(|it| it.span.is_pending()).collect()
     }

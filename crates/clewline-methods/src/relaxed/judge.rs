@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use clewline_check::{
-    Judgement, Options, judge,
-    relaxed::{LeastFactor, Quasi as Displaced, QuasiWitness, Relaxation, displaced, least_factor},
+    JudgeOptions, Judgement, judge,
+    relaxed::{LeastFactor, QuasiVerdict, QuasiWitness, Relaxation, displaced, least_factor},
 };
 use clewline_core::{
     ErasedHistory, Explanation, OperationId, Problem, Reason, Recording, Verdict, Violation, Witness,
@@ -30,7 +30,7 @@ pub(crate) fn judge_recording(
     recording: Recording,
     specification: &str,
     (quasi, plan): (&Quasi, &Plan),
-    options: &Options,
+    options: &JudgeOptions,
 ) -> Result<(String, JudgedRecording), Error> {
     let load = |spec: &str, recording: Recording| -> Result<Box<dyn ErasedHistory>, Error> {
         clewline_specs::find(spec)?.load(recording).map_err(|it| Error::of_file(name, it))
@@ -65,10 +65,10 @@ pub(crate) fn judge_recording(
 fn least_relaxed(
     quasi: &Quasi,
     with: &dyn Fn(u32) -> Result<Box<dyn ErasedHistory>, Error>,
-    options: &Options,
+    options: &JudgeOptions,
 ) -> Result<(u32, JudgedRecording), Error> {
     // The displaced operations are not requested.
-    let quick = Options { counterexample_configurations: 0, ..options.clone() };
+    let quick = JudgeOptions { counterexample_configurations: 0, ..options.clone() };
     let mut evidence = QuasiEvidence::new(quasi, QuasiReading::Relaxed);
     let mut above = 0;
     let mut enough: Option<(u32, Box<dyn ErasedHistory>, Judgement)> = None;
@@ -101,7 +101,11 @@ fn least_relaxed(
 }
 
 /// Checks each object by the displacement of its operations between two orders.
-fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (Judgement, QuasiEvidence) {
+fn judge_places(
+    problems: &[Problem<'_>],
+    quasi: &Quasi,
+    options: &JudgeOptions,
+) -> (Judgement, QuasiEvidence) {
     let mut evidence = QuasiEvidence::new(quasi, QuasiReading::Displacement);
     let mut verdict = Verdict::Holds(Witness::default());
     let asked = quasi.factors().asked().map(|it| it.0);
@@ -131,16 +135,16 @@ fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (
 fn describe_displacement(
     problem: &Problem<'_>,
     relaxation: &Relaxation,
-    options: &Options,
+    options: &JudgeOptions,
     evidence: &mut QuasiEvidence,
 ) -> Verdict {
     match displaced(problem, relaxation, &options.budget) {
-        Displaced::Holds(witness) => holds(witness, evidence),
-        Displaced::Violated(violation) => {
+        QuasiVerdict::Holds(witness) => holds(witness, evidence),
+        QuasiVerdict::Violated(violation) => {
             evidence.why = Some(violation.text(problem));
             Verdict::Violated(about(problem, violation.operation))
         }
-        Displaced::Unknown(reason) => Verdict::Unknown(reason),
+        QuasiVerdict::Unknown(reason) => Verdict::Unknown(reason),
     }
 }
 
@@ -178,7 +182,7 @@ fn about(problem: &Problem<'_>, operation: OperationId) -> Violation {
 pub(crate) fn judge_program(
     problems: &[Problem<'_>],
     quasi: &Quasi,
-    options: &Options,
+    options: &JudgeOptions,
 ) -> Result<(Judgement, QuasiEvidence), Error> {
     if quasi.chosen() == Some(QuasiReading::Relaxed) {
         return Err(quasi_error(

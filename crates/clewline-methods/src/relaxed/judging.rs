@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use clewline_check::relaxed::{LeastFactor, Quasi as Displaced, displaced, least_factor};
+use clewline_check::relaxed::{LeastFactor, QuasiVerdict, displaced, least_factor};
 use clewline_core::{Budget, Problem};
 use clewline_report::render::grouped;
 
-use clewline_matrix::well_formed::Roles;
+use clewline_matrix::well_formed::ElementCalls;
 
 use super::{judge::relaxation, quasi::Quasi};
 
@@ -28,7 +28,7 @@ pub enum Judging {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WellFormed {
     /// Only those with as many removes as adds.
-    Required(Roles),
+    Required(ElementCalls),
     /// All.
     Whatever,
 }
@@ -119,14 +119,14 @@ pub(crate) fn judge_displaced(quasi: &Quasi, problems: &[Problem<'_>]) -> Result
             continue;
         }
         match displaced(problem, &relaxation, &budget) {
-            Displaced::Holds(witness) => {
+            QuasiVerdict::Holds(witness) => {
                 // A witness of the search is verified before the history counts as correct.
                 witness.verify(problem, &relaxation).map_err(|it| format!("a witness is none: {it}"))?;
             }
-            Displaced::Violated(violation) => {
+            QuasiVerdict::Violated(violation) => {
                 return Ok(RelaxedVerdict::Wrong(Some(violation.text(problem))));
             }
-            Displaced::Unknown(reason) => return Err(reason.to_string()),
+            QuasiVerdict::Unknown(reason) => return Err(reason.to_string()),
         }
     }
     Ok(if quasi.factors().asked().is_some() { RelaxedVerdict::Needs(most) } else { RelaxedVerdict::Right })

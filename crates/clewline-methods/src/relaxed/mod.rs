@@ -36,7 +36,7 @@ mod quasi;
 mod query;
 mod request;
 
-pub use clewline_matrix::well_formed::{IllFormed, Roles};
+pub use clewline_matrix::well_formed::{ElementCalls, IllFormed};
 pub use factors::{Factor, Factors};
 pub use judge::relaxation;
 pub use judging::{FactorHistogram, Judging, MATRIX_HISTORY_CONFIGURATIONS_MAX, WellFormed};

@@ -1,6 +1,6 @@
 //! How quasi factors determine the judging of histories, and the shape of matrices.
 
-use clewline_matrix::{method, well_formed::Roles};
+use clewline_matrix::{method, well_formed::ElementCalls};
 
 use super::{
     factors::{ALL, quasi_error, unknown_class},
@@ -38,7 +38,7 @@ pub(crate) struct QuasiJudging {
     /// The question asked of each.
     pub(crate) judging: Judging,
     /// The roles that random matrices have to balance, if any.
-    pub(crate) roles: Option<Roles>,
+    pub(crate) roles: Option<ElementCalls>,
 }
 
 impl QuasiQuery<'_> {
@@ -49,8 +49,8 @@ impl QuasiQuery<'_> {
     /// If there is neither a specification nor a golden implementation, if a method with a factor
     /// is not called, or if there is no such reading.
     pub(crate) fn judging(&self, is_golden: bool) -> Result<QuasiJudging, Error> {
-        let plain = self.spec.map(Roles::plain);
-        let roles = plain.and_then(Roles::of).filter(|_| self.matrices == Matrices::WellFormed);
+        let plain = self.spec.map(ElementCalls::plain);
+        let roles = plain.and_then(ElementCalls::of).filter(|_| self.matrices == Matrices::WellFormed);
         let plan = match (is_golden, plain) {
             (true, _) => self.plan_of_golden()?,
             (false, Some(plain)) => self.quasi.plan(plain)?,

@@ -1,8 +1,8 @@
 //! The quasi question of a stress test: how far out of order runs may be, and how they are judged.
 
-use clewline_check::{Options, Stuck, stuck};
+use clewline_check::{JudgeOptions, Stuck, stuck};
 use clewline_core::{ErasedHistory, Problem, Reason};
-use clewline_matrix::well_formed::Roles;
+use clewline_matrix::well_formed::ElementCalls;
 use clewline_report::render::text::shell_word;
 
 use super::{
@@ -24,7 +24,7 @@ pub(crate) struct QuasiRequest {
 
 impl QuasiRequest {
     pub(crate) fn new(quasi: Quasi, spec: &str) -> Result<QuasiRequest, Error> {
-        let plain = Roles::plain(spec).to_owned();
+        let plain = ElementCalls::plain(spec).to_owned();
         let plan = quasi.plan(&plain)?;
         Ok(QuasiRequest { quasi, plan, plain })
     }
@@ -73,13 +73,13 @@ impl QuasiRequest {
         &self,
         name: &str,
         case: &dyn ErasedHistory,
-        options: &Options,
+        options: &JudgeOptions,
     ) -> Result<(String, JudgedRecording), Reason> {
         let QuasiRequest { quasi, plan, plain } = self;
         let mut recording = case
             .recording()
             .ok_or_else(|| Reason::Refused(format!("operations of `{plain}` have no written form")))?;
-        if let (Plan::Displacement, Some(roles)) = (plan, Roles::of(plain)) {
+        if let (Plan::Displacement, Some(roles)) = (plan, ElementCalls::of(plain)) {
             // Runs end with elements inside.
             recording = drained(recording, &roles);
         }
@@ -88,7 +88,7 @@ impl QuasiRequest {
     }
 
     /// Whether the blocked operations of a run may block.
-    pub(crate) fn stuck(&self, case: &dyn ErasedHistory, options: &Options) -> Stuck {
+    pub(crate) fn stuck(&self, case: &dyn ErasedHistory, options: &JudgeOptions) -> Stuck {
         let may_wait =
             |it: &Problem<'_>| (0..it.len()).any(|at| it.spans()[at].is_pending() && it.may_block(at));
         if self.reading() == QuasiReading::Displacement && case.problems().iter().any(may_wait) {

@@ -8,13 +8,13 @@ use clewline_report::render::{Proposal, text::shell_word};
 use clewline_threads::{Clock, Noise, Pinning};
 
 use super::{
-    outcome::{Outcome, Saved, Shrinking},
+    outcome::{Saved, Shrinking, StressOutcome},
     plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Origin, Stress, Workload},
 };
 use crate::environment::{EXECUTIONS, SEED, TIMEOUT};
 
 /// Commands to type next, best first. `test` is the name of the test that was run, if it was one.
-pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> Vec<Proposal> {
+pub(super) fn commands(stress: &Stress, outcome: &StressOutcome, test: Option<&str>) -> Vec<Proposal> {
     let mut commands = match &stress.origin {
         Origin::Program => vec![cargo(stress, outcome, test)],
         Origin::Table(usual) => asked(stress, outcome, usual),
@@ -46,7 +46,7 @@ fn specification(stress: &Stress) -> Option<String> {
     }
 }
 
-fn cargo(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> String {
+fn cargo(stress: &Stress, outcome: &StressOutcome, test: Option<&str>) -> String {
     let variable = match outcome.finding {
         Some(_) => format!("{}={}", SEED, outcome.seed),
         // With the same seed, again nothing would be found.
@@ -59,7 +59,7 @@ fn cargo(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> String {
     format!("{variable} cargo test{test}")
 }
 
-fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
+fn asked(stress: &Stress, outcome: &StressOutcome, usual: &Workload) -> Vec<String> {
     let seed = format!(" --seed {}", stress.seed);
     match (&outcome.finding, outcome.unknown) {
         (Some(_), _) => {
@@ -115,7 +115,7 @@ enum RaisedLimit {
     Time(Duration),
 }
 
-fn more(stress: &Stress, outcome: &Outcome) -> RaisedLimit {
+fn more(stress: &Stress, outcome: &StressOutcome) -> RaisedLimit {
     if let Some(most) = stress.executions.filter(|it| *it <= outcome.executions) {
         return RaisedLimit::Executions(most.saturating_mul(10));
     }

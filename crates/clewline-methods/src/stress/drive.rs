@@ -13,7 +13,7 @@ use std::{
 };
 
 use clewline_check::{
-    Judgement, Options, Stuck, judge_history,
+    JudgeOptions, Judgement, Stuck, judge_history,
     limits::{available_memory, with_process_memory},
     stuck,
 };
@@ -22,11 +22,11 @@ use clewline_core::{
 };
 use clewline_matrix::{Inputs, RunResult};
 use clewline_report::render::Source;
-use clewline_threads::{Ending, Pinning, ThreadActivity};
+use clewline_threads::{Pinning, RunEnding, ThreadActivity};
 
 use super::{
-    outcome::{Finding, Outcome, RunFailure, Saved, Shrinking},
-    plan::{Phase, Progress, Stress},
+    outcome::{RunFailure, Saved, Shrinking, StressFinding, StressOutcome},
+    plan::{Phase, Stress, StressProgress},
     role::thread_names,
     text::no_proof_of_deadlock,
 };
@@ -37,7 +37,7 @@ use crate::{
 };
 
 /// Runs the test until there is a finding, the number of executions is reached, or time is up.
-pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<Outcome, Error> {
+pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<StressOutcome, Error> {
     let judging = JudgePool::new(stress);
     // One history may wait for each checker: more would only take memory.
     let (tasks, inbox) = mpsc::sync_channel::<(u64, RunResult)>(stress.jobs);
@@ -102,7 +102,7 @@ fn record(
         let took = session.wait();
         worked.time += took.elapsed;
         worked.is_pinned &= took.is_pinned;
-        let is_stuck = matches!(took.ending, Ending::Stuck(..));
+        let is_stuck = matches!(took.ending, RunEnding::Stuck(..));
         if !send(run, took) {
             break;
         }
@@ -139,14 +139,14 @@ pub(super) fn inputs(stress: &Stress, run: u64) -> Inputs {
 }
 
 /// How the history of a run is checked, by a process with this memory limit.
-pub(super) fn options(stress: &Stress, memory: Option<usize>) -> Options {
+pub(super) fn options(stress: &Stress, memory: Option<usize>) -> JudgeOptions {
     let budget = Budget::unlimited().with_configurations(stress.configurations);
     // Without a limit the system would end the process, and with it the whole test.
     let budget = match memory {
         Some(bytes) => with_process_memory(budget, bytes),
         None => budget,
     };
-    Options { algorithm: stress.algorithm.clone(), budget, ..Options::default() }
+    JudgeOptions { algorithm: stress.algorithm.clone(), budget, ..JudgeOptions::default() }
 }
 
 /// The checkers, and their findings.
@@ -172,7 +172,7 @@ struct DecidedRun {
 
 #[derive(Default)]
 struct StressStatistics {
-    finding: Option<Finding>,
+    finding: Option<StressFinding>,
     unknown: u64,
     // How many of these had operations that did not return.
     no_returns: u64,
@@ -217,7 +217,7 @@ impl<'s> JudgePool<'s> {
             return;
         }
         self.judge(run, took);
-        (self.stress.progress)(Progress {
+        (self.stress.progress)(StressProgress {
             executions: self.runs.load(Ordering::Relaxed),
             operations: self.operations.load(Ordering::Relaxed),
             phase: Phase::Looking,
@@ -225,7 +225,7 @@ impl<'s> JudgePool<'s> {
     }
 
     /// Judges a run by its specification, or by the quasi request.
-    fn decide(&self, case: Box<dyn ErasedHistory>, options: &Options) -> Result<DecidedRun, Reason> {
+    fn decide(&self, case: Box<dyn ErasedHistory>, options: &JudgeOptions) -> Result<DecidedRun, Reason> {
         let Some(request) = &self.stress.quasi else {
             let judgement = judge_history(&*case, options);
             return Ok(DecidedRun { spec: self.stress.spec.clone(), case, judgement, evidence: None });
@@ -273,10 +273,10 @@ impl<'s> JudgePool<'s> {
         };
         let failure = match (&judgement.verdict, ending) {
             (Verdict::Violated(_), ending) => RunFailure::NotLinearizable(ending),
-            (_, Ending::Panicked(panics)) => RunFailure::Panicked(panics),
+            (_, RunEnding::Panicked(panics)) => RunFailure::Panicked(panics),
             // A blocked operation may wait for those that panicked.
-            (_, Ending::Stuck(.., panics)) if !panics.is_empty() => RunFailure::Panicked(panics),
-            (verdict, Ending::Stuck(patience, standings, _)) => {
+            (_, RunEnding::Stuck(.., panics)) if !panics.is_empty() => RunFailure::Panicked(panics),
+            (verdict, RunEnding::Stuck(patience, standings, _)) => {
                 // If every operation has returned, the teardown of the subject hangs.
                 if case.spans().iter().any(|it| it.is_pending()) {
                     let stuck = match &self.stress.quasi {
@@ -298,8 +298,8 @@ impl<'s> JudgePool<'s> {
                 }
                 RunFailure::Stuck(patience, standings)
             }
-            (Verdict::Unknown(reason), Ending::Full) => return self.abandon(reason),
-            (Verdict::Holds(_), Ending::Full) => return self.count_factor(evidence.as_ref()),
+            (Verdict::Unknown(reason), RunEnding::Full) => return self.abandon(reason),
+            (Verdict::Holds(_), RunEnding::Full) => return self.count_factor(evidence.as_ref()),
         };
         self.is_over.store(true, Ordering::Relaxed);
         let report = Report {
@@ -314,7 +314,8 @@ impl<'s> JudgePool<'s> {
             next: Vec::new(),
         };
         let workload = self.stress.workload.clone();
-        let finding = Finding { execution: run, failure, report, after: self.begun.elapsed(), workload };
+        let finding =
+            StressFinding { execution: run, failure, report, after: self.begun.elapsed(), workload };
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         // Several checkers may have a finding; the first run counts.
         if found.finding.as_ref().is_none_or(|it| run < it.execution) {
@@ -344,7 +345,7 @@ impl<'s> JudgePool<'s> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).finding.is_some()
     }
 
-    fn outcome(self, worked: &RecordingResult) -> Outcome {
+    fn outcome(self, worked: &RecordingResult) -> StressOutcome {
         let StressStatistics { finding, unknown, reason, needed, panic, .. } =
             self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(payload) = panic {
@@ -352,7 +353,7 @@ impl<'s> JudgePool<'s> {
         }
         let stress = self.stress;
         let reason = reason.or_else(|| is_interrupted().then_some(Reason::Interrupted));
-        Outcome {
+        StressOutcome {
             subject: stress.name.clone(),
             spec: stress.spec.clone(),
             executions: self.runs.into_inner(),

@@ -60,7 +60,7 @@ use clewline_core::{
 use clewline_matrix::{ErasedSubject, SubjectFactory};
 use clewline_report::Regressions;
 use clewline_specs::{check_mix, find, resolve_failures};
-use clewline_threads::{Clock, Noise, Pinning, Settings, Subject};
+use clewline_threads::{Clock, Noise, Pinning, Subject, WorkerSettings};
 
 use crate::{
     environment::this_test,
@@ -71,8 +71,8 @@ use crate::{
 use plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Environment, Origin};
 
 pub use clewline_report::render::{Cause, Proposal};
-pub use outcome::{Finding, Outcome, RunFailure, Saved, Shrinking};
-pub use plan::{Phase, Progress, Stress, Workload};
+pub use outcome::{RunFailure, Saved, Shrinking, StressFinding, StressOutcome};
+pub use plan::{Phase, Stress, StressProgress, Workload};
 pub use recorded::Recorded;
 pub use role::ThreadRole;
 // The operations per thread in the displacement reading, where the search takes long.
@@ -327,7 +327,7 @@ impl Stress {
 
     /// Allows operations to be out of order within these quasi factors, whatever the specification
     /// says; or, if a factor is requested, determines how far out of order executions are: see
-    /// [`Outcome::needed`].
+    /// [`StressOutcome::needed`].
     ///
     /// The specification has to be built in, to have these methods, and to allow such a relaxation:
     /// see [`verify`](Self::verify).
@@ -404,7 +404,7 @@ impl Stress {
     }
 
     /// Reports the progress after every execution.
-    pub fn progress(self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Stress {
+    pub fn progress(self, progress: impl Fn(StressProgress) + Send + Sync + 'static) -> Stress {
         Stress { progress: Arc::new(progress), ..self }
     }
 
@@ -454,7 +454,7 @@ impl Stress {
     ///
     /// If the system has no more threads, the settings do not fit the specification, or an
     /// environment variable is invalid.
-    pub fn run(&self) -> Result<Outcome, Error> {
+    pub fn run(&self) -> Result<StressOutcome, Error> {
         self.run_as(None)
     }
 
@@ -474,11 +474,11 @@ impl Stress {
 
     /// The commands to type after an outcome of several rounds.
     #[must_use]
-    pub fn next_commands(&self, outcome: &Outcome) -> Vec<Proposal> {
+    pub fn next_commands(&self, outcome: &StressOutcome) -> Vec<Proposal> {
         again::commands(self, outcome, None)
     }
 
-    fn run_as(&self, test: Option<&str>) -> Result<Outcome, Error> {
+    fn run_as(&self, test: Option<&str>) -> Result<StressOutcome, Error> {
         let mut stress = self.clone();
         if let Environment::Heeded = stress.environment {
             stress = environment::apply(stress, |name| env::var(name).ok())?;
@@ -506,7 +506,7 @@ impl Stress {
     }
 
     /// What a kept failure shows, if it shows again soon: the same calls, not the same schedule.
-    fn replay_kept(&self, failure: &str) -> Result<Option<Outcome>, String> {
+    fn replay_kept(&self, failure: &str) -> Result<Option<StressOutcome>, String> {
         let numbers = failure.split_once(' ').and_then(|it| Some((it.0.parse().ok()?, it.1.parse().ok()?)));
         let (seed, run): (u64, u64) = numbers.ok_or("no seed and no execution")?;
         let again = self.clone().seed(seed).round(run, KEPT_TIME).executions(run.saturating_add(KEPT_RUNS));
@@ -515,7 +515,7 @@ impl Stress {
 
     /// The failure point of the history of `finding`, if it is not linearizable, and the point is
     /// known.
-    fn failure_point_of(&self, finding: &Finding) -> Option<FailurePoint> {
+    fn failure_point_of(&self, finding: &StressFinding) -> Option<FailurePoint> {
         let Verdict::Violated(violation) = finding.report.verdict() else { return None };
         if self.quasi.as_ref().is_some_and(|it| it.reading() == QuasiReading::Displacement) {
             // A prefix of orders that may differ has no single failure point.
@@ -525,8 +525,8 @@ impl Stress {
             .ok()
     }
 
-    fn settings(&self) -> Settings {
-        Settings {
+    fn settings(&self) -> WorkerSettings {
+        WorkerSettings {
             threads: self.workload.threads,
             clock: self.clock,
             pinning: self.pinning,

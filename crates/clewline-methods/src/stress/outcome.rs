@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf, time::Duration};
 
 use clewline_core::{ErasedHistory, FailurePoint, MayFail, OperationId, Reason, Verdict, VerdictKind};
 use clewline_report::render::{Cause, Proposal, present, text::Style};
-use clewline_threads::{ClockKind, Ending, Panicked, Pinning, StuckThread};
+use clewline_threads::{ClockKind, Panicked, Pinning, RunEnding, StuckThread};
 
 use super::plan::Workload;
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 #[must_use = "the verdict is in it: ask `holds`, or look at `finding`"]
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct StressOutcome {
     /// The subject.
     pub subject: String,
     /// Its specification.
@@ -48,7 +48,7 @@ pub struct Outcome {
     /// The workload of each execution.
     pub workload: Workload,
     /// The first execution with a finding.
-    pub finding: Option<Finding>,
+    pub finding: Option<StressFinding>,
     /// Whether that also happens with less.
     pub shrinking: Shrinking,
     /// The failure point of the history in the report, if it is not linearizable and the point is
@@ -63,7 +63,7 @@ pub struct Outcome {
 /// An execution that went wrong.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Finding {
+pub struct StressFinding {
     /// The number of the execution, from 0.
     pub execution: u64,
     /// What is wrong with it.
@@ -81,7 +81,7 @@ pub struct Finding {
 #[non_exhaustive]
 pub enum RunFailure {
     /// Its history is not linearizable. Operations may also be stuck or have panicked.
-    NotLinearizable(Ending),
+    NotLinearizable(RunEnding),
     /// Nothing returned for this time, though the specification allows a return: a deadlock. All
     /// threads wait for each other; if one of them may only be slow, the verdict is unknown.
     Stuck(Duration, Vec<StuckThread>),
@@ -102,7 +102,7 @@ pub enum Shrinking {
         /// The smallest that showed the same, if any did.
         smallest: Option<Workload>,
         /// The execution that is easiest to understand, if that is not the first that was found.
-        best: Option<Box<Finding>>,
+        best: Option<Box<StressFinding>>,
         /// How many were tried.
         attempts: u64,
         /// Whether all workloads one step smaller were tried before time was up.
@@ -138,7 +138,7 @@ impl RunFailure {
     }
 }
 
-impl Finding {
+impl StressFinding {
     /// The operations that contradict each other, if its history is not linearizable.
     #[must_use]
     pub fn counterexample(&self) -> &[OperationId] {
@@ -158,7 +158,7 @@ pub(super) fn pending(case: &dyn ErasedHistory, thread: usize) -> Option<String>
     ids.rev().find_map(is_it).map(|it| case.shown(it).call())
 }
 
-impl Outcome {
+impl StressOutcome {
     /// Whether all histories were checked, and each holds. That is no proof.
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -184,7 +184,7 @@ impl Outcome {
 
     /// The finding that the report shows: the one that is easiest to understand.
     #[must_use]
-    pub fn shown(&self) -> Option<&Finding> {
+    pub fn shown(&self) -> Option<&StressFinding> {
         match &self.shrinking {
             Shrinking::Tried { best: Some(best), .. } => Some(best),
             Shrinking::Tried { best: None, .. } | Shrinking::TooSlow | Shrinking::Off => {
@@ -194,7 +194,7 @@ impl Outcome {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for StressOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&present::text(self, &Style::default()))
     }

@@ -35,7 +35,7 @@ pub struct Stress {
     pub(crate) jobs: usize,
     pub(crate) configurations: u64,
     pub(crate) seed: u64,
-    pub(crate) progress: Arc<dyn Fn(Progress) + Send + Sync>,
+    pub(crate) progress: Arc<dyn Fn(StressProgress) + Send + Sync>,
     pub(super) origin: Origin,
     // The time limit of shrinking.
     pub(super) shrinking: Duration,
@@ -109,7 +109,7 @@ impl Workload {
 /// How far a stress test has come.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Progress {
+pub struct StressProgress {
     /// How many histories have been judged.
     pub executions: u64,
     /// How many operations they had.

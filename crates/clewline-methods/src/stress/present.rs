@@ -7,9 +7,9 @@ use clewline_report::render::{
     text::Style,
 };
 
-use super::{outcome::Outcome, text};
+use super::{outcome::StressOutcome, text};
 
-impl Present for Outcome {
+impl Present for StressOutcome {
     fn name(&self) -> &str {
         &self.subject
     }

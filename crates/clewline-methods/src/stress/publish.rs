@@ -7,17 +7,17 @@ use clewline_report::render::{
     html::{Page, PageCounterexample},
     json::Object,
     publish::{plain_entry, plain_page},
-    summary::Entry,
+    summary::SummaryEntry,
 };
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    outcome::{Finding, Outcome, RunFailure, Saved, Shrinking},
+    outcome::{RunFailure, Saved, Shrinking, StressFinding, StressOutcome},
     role::ThreadRole,
     text,
 };
 
-impl Publish for Outcome {
+impl Publish for StressOutcome {
     /// The page shows the execution of the finding; others are not kept.
     fn page(&self) -> Page {
         let Some(finding) = self.shown() else { return plain_page(self) };
@@ -90,14 +90,14 @@ impl Publish for Outcome {
         object.into()
     }
 
-    fn entry(&self) -> Entry {
+    fn entry(&self) -> SummaryEntry {
         let place = match &self.saved {
             Saved::File(path) | Saved::Text(path) => {
                 Some((clewline_report::relative_to_project(path).display().to_string(), None))
             }
             Saved::Off | Saved::Failed(..) => None,
         };
-        Entry {
+        SummaryEntry {
             work: Some(self.operations),
             algorithm: self.shown().map_or_else(String::new, |it| it.report.algorithm().to_owned()),
             elapsed: self.elapsed,
@@ -107,7 +107,7 @@ impl Publish for Outcome {
     }
 }
 
-impl Outcome {
+impl StressOutcome {
     /// The counterexample as a standalone picture, if an execution has one.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
@@ -116,7 +116,7 @@ impl Outcome {
 }
 
 /// The operations that did not return.
-fn pending(finding: &Finding) -> PageCounterexample {
+fn pending(finding: &StressFinding) -> PageCounterexample {
     let case = finding.report.case();
     let ids = (0..case.spans().len()).map(clewline_core::OperationId::from_index);
     let operations: Vec<_> = ids.filter(|it| case.spans()[it.index()].is_pending()).collect();

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use clewline_matrix::{RunResult, Session};
-use clewline_threads::Ending;
+use clewline_threads::RunEnding;
 
 use super::{drive::inputs, plan::Stress};
 use crate::error::Error;
@@ -47,7 +47,7 @@ impl Iterator for Recorded<'_> {
         session.launch(drawn);
         let took = session.wait();
         self.run += 1;
-        if matches!(took.ending, Ending::Stuck(..)) {
+        if matches!(took.ending, RunEnding::Stuck(..)) {
             self.session = None;
         }
         Some(took)

@@ -11,7 +11,7 @@ use clewline_formats::WriteError;
 use clewline_report::OutputFile;
 
 use super::{
-    outcome::{Finding, Saved},
+    outcome::{Saved, StressFinding},
     plan::Stress,
 };
 use crate::saving::write_recording;
@@ -20,7 +20,7 @@ use crate::saving::write_recording;
 const SAME_NAME_FILES_MAX: u32 = 1_000;
 
 /// Saves the history of `finding`, if saving is on and possible.
-pub(super) fn save(stress: &Stress, finding: &Finding) -> Saved {
+pub(super) fn save(stress: &Stress, finding: &StressFinding) -> Saved {
     let Some(folder) = &stress.saving else { return Saved::Off };
     let (case, stem) = (finding.report.case(), stem(&stress.name, stress.seed));
     let saved = match case.recording() {

@@ -16,15 +16,15 @@ use clewline_specs::entry;
 
 use super::{
     drive::drive,
-    outcome::{Finding, RunFailure, Shrinking},
-    plan::{Phase, Progress, Stress, Workload},
+    outcome::{RunFailure, Shrinking, StressFinding},
+    plan::{Phase, Stress, StressProgress, Workload},
 };
 
 // Each attempt gets this part of the time.
 const SHRINK_ATTEMPT_TIME_DIVISOR: u32 = 10;
 
 /// Searches for smaller workloads than the one of `finding`.
-pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
+pub(super) fn shrink(stress: &Stress, finding: &StressFinding) -> Shrinking {
     let limit = stress.shrinking;
     // A stuck run is the same failure whether its threads were seen to sleep or to run.
     let kind = mem::discriminant(&finding.failure);
@@ -40,7 +40,7 @@ pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
         return Shrinking::TooSlow;
     }
     let begun = Instant::now();
-    let mut best: Option<Box<Finding>> = None;
+    let mut best: Option<Box<StressFinding>> = None;
     let may_vary = ShrinkableParameters::of(stress);
     let search = search(&stress.workload, may_vary, |workload| {
         let left = limit.saturating_sub(begun.elapsed());
@@ -60,18 +60,18 @@ pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
 }
 
 /// How much there is to understand.
-fn size(finding: &Finding) -> (usize, usize) {
+fn size(finding: &StressFinding) -> (usize, usize) {
     (finding.counterexample().len(), finding.report.operations())
 }
 
 /// The finding with `workload`, if there is one.
-fn again(stress: &Stress, workload: &Workload, time: Duration) -> Option<Finding> {
+fn again(stress: &Stress, workload: &Workload, time: Duration) -> Option<StressFinding> {
     let progress = Arc::clone(&stress.progress);
     let smaller = Stress {
         workload: workload.clone(),
         executions: None,
         round: None,
-        progress: Arc::new(move |it| progress(Progress { phase: Phase::Shrinking, ..it })),
+        progress: Arc::new(move |it| progress(StressProgress { phase: Phase::Shrinking, ..it })),
         ..stress.clone()
     };
     // If the system has no threads left, the finding is reported as it is.

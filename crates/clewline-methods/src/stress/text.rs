@@ -12,16 +12,16 @@ use clewline_report::render::{
     text::{Style, duration, judged_by, line_numbers, with_article},
     trace,
 };
-use clewline_threads::{Ending, Noise, Panicked, Pinning, StuckThread};
+use clewline_threads::{Noise, Panicked, Pinning, RunEnding, StuckThread};
 
 use super::{
-    outcome::{Finding, Outcome, RunFailure, Saved, Shrinking, pending},
+    outcome::{RunFailure, Saved, Shrinking, StressFinding, StressOutcome, pending},
     plan::Workload,
 };
 use crate::relaxed::{self, QuasiReading, QuasiRequest};
 
 /// The text after the verdict's word.
-pub(super) fn headline(outcome: &Outcome) -> String {
+pub(super) fn headline(outcome: &StressOutcome) -> String {
     match outcome.shown() {
         Some(finding) => found(outcome, finding),
         None if outcome.holds() => nothing_found(outcome),
@@ -30,7 +30,7 @@ pub(super) fn headline(outcome: &Outcome) -> String {
 }
 
 /// The meaning of the verdict, and its evidence.
-pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
+pub(super) fn sentences(outcome: &StressOutcome, style: &Style) -> Vec<Block> {
     let Some(finding) = outcome.shown() else {
         return if outcome.holds() { holds(outcome) } else { vec![Block::paragraph(unknown(outcome))] };
     };
@@ -49,17 +49,17 @@ pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
 }
 
 /// Failures other than results: stuck operations, and panics.
-pub(super) fn failure_blocks(outcome: &Outcome, finding: &Finding) -> Vec<Block> {
+pub(super) fn failure_blocks(outcome: &StressOutcome, finding: &StressFinding) -> Vec<Block> {
     let mut blocks = Vec::new();
     match &finding.failure {
-        RunFailure::NotLinearizable(Ending::Full) => (),
-        RunFailure::NotLinearizable(Ending::Stuck(patience, standings, panics)) => {
+        RunFailure::NotLinearizable(RunEnding::Full) => (),
+        RunFailure::NotLinearizable(RunEnding::Stuck(patience, standings, panics)) => {
             blocks.extend(stuck(finding, *patience, standings));
             if !panics.is_empty() {
                 blocks.push(panicked(finding, panics));
             }
         }
-        RunFailure::NotLinearizable(Ending::Panicked(panics)) => blocks.push(panicked(finding, panics)),
+        RunFailure::NotLinearizable(RunEnding::Panicked(panics)) => blocks.push(panicked(finding, panics)),
         RunFailure::Stuck(patience, standings) => {
             blocks.extend(stuck(finding, *patience, standings));
             blocks.push(besides(outcome, finding));
@@ -72,7 +72,7 @@ pub(super) fn failure_blocks(outcome: &Outcome, finding: &Finding) -> Vec<Block>
     blocks
 }
 
-fn found(outcome: &Outcome, finding: &Finding) -> String {
+fn found(outcome: &StressOutcome, finding: &StressFinding) -> String {
     let thread = match &finding.failure {
         RunFailure::NotLinearizable(_) => return finding.report.headline(),
         RunFailure::Stuck(_, threads) => threads.first().map(|it| it.thread),
@@ -83,7 +83,7 @@ fn found(outcome: &Outcome, finding: &Finding) -> String {
 }
 
 /// The operations that do not return, and where their threads are.
-fn stuck(finding: &Finding, patience: Duration, standings: &[StuckThread]) -> [Block; 2] {
+fn stuck(finding: &StressFinding, patience: Duration, standings: &[StuckThread]) -> [Block; 2] {
     let pending = standings.len() as u64;
     let returned = (finding.report.operations() as u64).saturating_sub(pending);
     let sentence = format!(
@@ -124,7 +124,7 @@ fn show_patience(patience: Duration) -> String {
 }
 
 /// The operations that panicked, and their messages.
-fn panicked(finding: &Finding, panics: &[Panicked]) -> Block {
+fn panicked(finding: &StressFinding, panics: &[Panicked]) -> Block {
     let line = |Panicked { thread, message, .. }: &Panicked| {
         let operation = pending(finding.report.case(), *thread).unwrap_or_else(|| "no operation".to_owned());
         format!("{} in {operation} panicked: {message}", finding.workload.thread_name(*thread))
@@ -133,7 +133,7 @@ fn panicked(finding: &Finding, panics: &[Panicked]) -> Block {
 }
 
 /// Whether at least the results were correct.
-fn besides(outcome: &Outcome, finding: &Finding) -> Block {
+fn besides(outcome: &StressOutcome, finding: &StressFinding) -> Block {
     Block::paragraph(match finding.report.verdict() {
         Verdict::Holds(_) => {
             format!(
@@ -150,7 +150,7 @@ fn besides(outcome: &Outcome, finding: &Finding) -> Block {
 }
 
 /// How it was found, and the settings to find it again; or the rate, if there is no finding.
-pub(super) fn facts(outcome: &Outcome) -> Vec<Fact> {
+pub(super) fn facts(outcome: &StressOutcome) -> Vec<Fact> {
     let mut facts = match outcome.shown() {
         Some(finding) => how_found(outcome, finding),
         None => rate(outcome),
@@ -161,7 +161,7 @@ pub(super) fn facts(outcome: &Outcome) -> Vec<Fact> {
     facts
 }
 
-fn how_found(outcome: &Outcome, finding: &Finding) -> Vec<Fact> {
+fn how_found(outcome: &StressOutcome, finding: &StressFinding) -> Vec<Fact> {
     let first = outcome.finding.as_ref().unwrap_or(finding);
     let found = format!(
         "in execution {}, after {} and {}, in executions of {}",
@@ -185,7 +185,7 @@ fn how_found(outcome: &Outcome, finding: &Finding) -> Vec<Fact> {
 }
 
 /// The result of shrinking.
-fn shrinking(outcome: &Outcome, finding: &Finding) -> Option<String> {
+fn shrinking(outcome: &StressOutcome, finding: &StressFinding) -> Option<String> {
     Some(match &outcome.shrinking {
         Shrinking::Off => return None,
         Shrinking::TooSlow => {
@@ -215,7 +215,7 @@ fn shrinking(outcome: &Outcome, finding: &Finding) -> Option<String> {
     })
 }
 
-fn setting(outcome: &Outcome) -> Fact {
+fn setting(outcome: &StressOutcome) -> Fact {
     let pinned = match outcome.pinning {
         Pinning::Pinned => "each thread on its processor",
         Pinning::Free => "threads where the system puts them",
@@ -223,7 +223,7 @@ fn setting(outcome: &Outcome) -> Fact {
     Fact::Named("recorded", format!("with {}, {pinned}", outcome.clock))
 }
 
-fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
+fn saved(outcome: &StressOutcome, finding: &StressFinding) -> Option<String> {
     Some(match &outcome.saved {
         Saved::Off => return None,
         Saved::File(path) => {
@@ -249,18 +249,18 @@ fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
 }
 
 /// The text about the factor between the word and the colon, if one was requested.
-pub(super) fn qualifier(outcome: &Outcome) -> Option<String> {
+pub(super) fn qualifier(outcome: &StressOutcome) -> Option<String> {
     let needed = outcome.needed.as_ref().filter(|_| outcome.holds())?;
     Some(format!("with factor {} and no smaller one", needed.factor()))
 }
 
-fn nothing_found(outcome: &Outcome) -> String {
+fn nothing_found(outcome: &StressOutcome) -> String {
     let executions =
         format!("{} of {}", count(outcome.executions, "execution", "executions"), outcome.subject);
     if outcome.needed.is_some() { executions } else { format!("no violation found in {executions}") }
 }
 
-fn holds(outcome: &Outcome) -> Vec<Block> {
+fn holds(outcome: &StressOutcome) -> Vec<Block> {
     let sentence = format!(
         "{} in executions of {}. Every execution was recorded and judged, and is {}: {}",
         count(outcome.operations, "operation", "operations"),
@@ -287,7 +287,7 @@ fn holds(outcome: &Outcome) -> Vec<Block> {
 }
 
 /// `linearizable as a queue`, or another property.
-fn judged_as(outcome: &Outcome) -> String {
+fn judged_as(outcome: &StressOutcome) -> String {
     let spec = with_article(&outcome.spec);
     match outcome.asked.as_ref().map(|it| (it.reading(), it.quasi())) {
         None => format!("linearizable as {spec}"),
@@ -303,7 +303,7 @@ fn judged_as(outcome: &Outcome) -> String {
 }
 
 /// Some executions have an unknown verdict, or there was none.
-fn given_up(outcome: &Outcome) -> String {
+fn given_up(outcome: &StressOutcome) -> String {
     let subject = &outcome.subject;
     let unknown = grouped(outcome.unknown);
     let executions = count(outcome.executions, "execution", "executions");
@@ -315,7 +315,7 @@ fn given_up(outcome: &Outcome) -> String {
     format!("{unknown} of {executions} of {subject} could not be judged{reason}")
 }
 
-fn unknown(outcome: &Outcome) -> String {
+fn unknown(outcome: &StressOutcome) -> String {
     let sentence = match outcome.executions - outcome.unknown {
         0 if outcome.executions == 0 => return "There was no execution, so nothing is known.".to_owned(),
         0 => "No execution was judged, so nothing is known.".to_owned(),
@@ -349,7 +349,7 @@ fn unknown(outcome: &Outcome) -> String {
 }
 
 /// The rate and the setting, if nothing was found.
-fn rate(outcome: &Outcome) -> Vec<Fact> {
+fn rate(outcome: &StressOutcome) -> Vec<Fact> {
     let mut facts = Vec::new();
     if outcome.executions != 0 {
         let per_second = outcome.operations as f64 / outcome.elapsed.as_secs_f64().max(1e-9);

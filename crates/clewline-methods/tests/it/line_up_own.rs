@@ -4,10 +4,10 @@ use std::{ops::ControlFlow, process::Command, time::Duration};
 
 use clewline::{
     LineUp, Specification, Subject,
-    line_up::{Cause, Explorable, Matrix, MemoryModel, Options, Outcome, SpecifiedSubject},
+    line_up::{Cause, Explorable, LineUpOptions, LineUpOutcome, Matrix, MemoryModel, SpecifiedSubject},
     sync::atomic::{AtomicU32, Ordering},
 };
-use clewline_check::{Options as JudgeOptions, Stuck, judge, stuck};
+use clewline_check::{JudgeOptions, Stuck, judge, stuck};
 use clewline_core::{Random, Verdict};
 use clewline_explore::{Coverage, Ending};
 use clewline_matrix::{Extent, Strategy, TestProgram, Visits};
@@ -39,7 +39,7 @@ fn mailbox(flaw: Flaw) -> LineUp<SpecifiedSubject<Mailbox>> {
 }
 
 #[track_caller]
-fn expect(outcome: &Outcome, cause: Option<Cause>) {
+fn expect(outcome: &LineUpOutcome, cause: Option<Cause>) {
     let found = outcome.found.as_ref().and_then(|it| it.finding());
     assert_eq!(found.map(|it| it.cause), cause, "{outcome}");
     assert_eq!(outcome.holds(), cause.is_none(), "{outcome}");
@@ -205,7 +205,7 @@ fn the_environment_replays_one_execution() {
 
 /// What the oracle says of each history of a matrix: whether all are linearizable, and calls block
 /// only where the specification blocks.
-fn oracle_accepts(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> bool {
+fn oracle_accepts(subject: &dyn Explorable, matrix: &Matrix, options: &LineUpOptions) -> bool {
     let mut program = subject.test_program(&matrix.to_calls(), &Limits::default()).unwrap();
     let algorithm = "oracle".parse().expect("a checker");
     let judging = JudgeOptions { algorithm, ..JudgeOptions::default() };
@@ -259,7 +259,7 @@ where
         }
         let labels = columns.iter().map(|it| it.iter().map(|it| format!("{it:?}")).collect()).collect();
         let matrix = Matrix { columns: labels, ..Matrix::default() };
-        let accepts = oracle_accepts(&subject, &matrix, &Options::default());
+        let accepts = oracle_accepts(&subject, &matrix, &LineUpOptions::default());
         assert_eq!(outcome.holds(), accepts, "seed {seed}, {matrix}\n{outcome}");
         violated += usize::from(!accepts);
     }

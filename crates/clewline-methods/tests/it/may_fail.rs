@@ -2,7 +2,7 @@
 
 use clewline::{
     LineUp, Subject, Value,
-    line_up::{Cause, MemoryModel, Outcome},
+    line_up::{Cause, LineUpOutcome, MemoryModel},
     specs::queue::{Call, Queue},
     sync::atomic::{AtomicU64, AtomicUsize, Ordering},
 };
@@ -84,7 +84,7 @@ impl Subject<Queue> for Ring {
 }
 
 /// Against the ring's own serial executions.
-fn learned(flaw: Flaw, matrix: &str, may_fail: &str) -> Outcome {
+fn learned(flaw: Flaw, matrix: &str, may_fail: &str) -> LineUpOutcome {
     let ring = LineUp::new(move || Ring::new(flaw))
         .call("enq(1)", |it| it.enqueue(1))
         .call("enq(2)", |it| it.enqueue(2))
@@ -94,7 +94,7 @@ fn learned(flaw: Flaw, matrix: &str, may_fail: &str) -> Outcome {
 }
 
 /// Against the specification.
-fn specified(flaw: Flaw, matrix: &str, may_fail: &str) -> Outcome {
+fn specified(flaw: Flaw, matrix: &str, may_fail: &str) -> LineUpOutcome {
     LineUp::specified(Queue::bounded(CAPACITY), move || Ring::new(flaw))
         .matrix(matrix)
         .without_environment()
@@ -103,7 +103,7 @@ fn specified(flaw: Flaw, matrix: &str, may_fail: &str) -> Outcome {
         .unwrap()
 }
 
-fn holds_if(outcome: &Outcome) -> Option<String> {
+fn holds_if(outcome: &LineUpOutcome) -> Option<String> {
     outcome.found.as_ref()?.finding()?.holds_if.as_ref().map(ToString::to_string)
 }
 

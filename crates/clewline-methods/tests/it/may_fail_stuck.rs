@@ -7,17 +7,17 @@ use std::{collections::BTreeSet, ops::ControlFlow};
 
 use clewline::{
     choose,
-    line_up::{Component, Explorable, Matrix, Options, Reference},
+    line_up::{Component, Explorable, LineUpOptions, Matrix, Reference},
     sync::{Condvar, Mutex},
 };
 use clewline_core::Random;
 use clewline_explore::{
     Ending, explore,
-    schedulers::{Settings, random},
+    schedulers::{SchedulerSettings, random},
 };
 use clewline_methods::line_up::replay;
 use clewline_testing::pick;
-use clewline_threads::control::{Calls, Limits, Operation};
+use clewline_threads::control::{CallOutcome, Calls, Limits};
 
 /// For each of two methods and each of three states: the result and the next state, or `None` if it
 /// waits.
@@ -106,7 +106,7 @@ fn is_explained(
     })
 }
 
-fn oracle<R>(table: &Table, calls: &[Made], operations: &[Operation<R>]) -> bool {
+fn oracle<R>(table: &Table, calls: &[Made], operations: &[CallOutcome<R>]) -> bool {
     let precedes = |one: usize, other: usize| operations[one].precedes(&operations[other]);
     let complete: Vec<usize> = (0..calls.len()).filter(|it| calls[*it].result.is_some()).collect();
     let is_waiting = |it: &usize| operations[*it].call.is_some() && operations[*it].ret.is_none();
@@ -132,17 +132,18 @@ fn stuck_histories_with_failures_are_judged_as_defined() {
         let columns: Vec<String> = (0..2 + random.below(2)).map(|_| column(&mut random)).collect();
         let matrix: Matrix = columns.join(" | ").parse().unwrap();
         let subject = Object::subject(table, true);
-        let options = Options {
+        let options = LineUpOptions {
             may_fail: format!("a={FAILED}:always,b={FAILED}:always").parse().unwrap(),
             against: Reference::Golden(std::sync::Arc::new(Object::subject(table, false))),
-            ..Options::default()
+            ..LineUpOptions::default()
         };
         let calls = Calls { columns: matrix.columns.clone(), ..Calls::default() };
         let mut program = subject.test_program(&calls, &Limits::default()).unwrap();
         program.keep(true, false);
         let mut distinct = BTreeSet::new();
         let mut executions = Vec::new();
-        let mut scheduler = random::Random::new(&Settings { seed, ..Settings::default() });
+        let mut scheduler =
+            random::RandomScheduler::new(&SchedulerSettings { seed, ..SchedulerSettings::default() });
         let _sampled = explore(&mut *program, &mut scheduler, 60, |program, ending, _| {
             let outcome = program.outcome();
             let made = outcome.operations.iter().enumerate().map(|(at, it)| Made {

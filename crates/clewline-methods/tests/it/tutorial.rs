@@ -2,7 +2,7 @@
 
 use clewline::{
     LineUp, Specification, Subject,
-    line_up::{Outcome, SpecifiedSubject},
+    line_up::{LineUpOutcome, SpecifiedSubject},
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -124,7 +124,7 @@ impl Subject<Jobs> for Mended {
     }
 }
 
-fn explore(line_up: LineUp<SpecifiedSubject<Jobs>>) -> Outcome {
+fn explore(line_up: LineUp<SpecifiedSubject<Jobs>>) -> LineUpOutcome {
     line_up.threads(2).operations(3).without_environment().run().unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use clewline::{
     LineUp, hint,
-    line_up::Outcome,
+    line_up::LineUpOutcome,
     sync::{
         Mutex,
         atomic::{AtomicU32, Ordering::SeqCst},
@@ -30,7 +30,7 @@ fn beside_a_set(wait: fn(&Words) -> u32) -> LineUp<impl clewline::line_up::Explo
 }
 
 #[track_caller]
-fn check(outcome: &Outcome, verdict: &str, words: &[&str]) {
+fn check(outcome: &LineUpOutcome, verdict: &str, words: &[&str]) {
     let text = outcome.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(outcome.verdict().word(), verdict, "{outcome}");
     for part in words {

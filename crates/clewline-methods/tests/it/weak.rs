@@ -2,7 +2,7 @@
 
 use clewline::{
     LineUp,
-    line_up::{Explorable, MemoryModel, Outcome},
+    line_up::{Explorable, LineUpOutcome, MemoryModel},
     sync::atomic::{
         AtomicU32,
         Ordering::{self, Acquire, Relaxed, Release},
@@ -27,7 +27,7 @@ fn pair() -> LineUp<impl Explorable> {
 }
 
 #[track_caller]
-fn verdict(outcome: Result<Outcome, clewline::Error>) -> &'static str {
+fn verdict(outcome: Result<LineUpOutcome, clewline::Error>) -> &'static str {
     outcome.unwrap().verdict().word()
 }
 

@@ -8,7 +8,7 @@ use super::{
     html::Page,
     json::{self, Object},
     present::Present,
-    summary::Entry,
+    summary::SummaryEntry,
     text::Style,
 };
 
@@ -23,7 +23,7 @@ pub trait Publish: Present {
     fn json(&self, witness: WitnessShown) -> Object;
 
     /// The entry of this outcome in a summary of many.
-    fn entry(&self) -> Entry {
+    fn entry(&self) -> SummaryEntry {
         plain_entry(self)
     }
 }
@@ -37,13 +37,13 @@ impl Publish for CheckedHistory<'_> {
         json::report(self, witness)
     }
 
-    fn entry(&self) -> Entry {
+    fn entry(&self) -> SummaryEntry {
         let line = match self.verdict {
             Verdict::Violated(violation) => violation.counterexample.last(),
             Verdict::Holds(_) | Verdict::Unknown(_) => None,
         };
         let line = line.map(|&it| self.case.names().line(self.case.source(it))).filter(|it| *it != 0);
-        Entry {
+        SummaryEntry {
             work: Some(self.operations() as u64),
             algorithm: self.algorithm.to_owned(),
             elapsed: self.elapsed,
@@ -64,8 +64,8 @@ pub fn plain_page(shown: &(impl Present + ?Sized)) -> Page {
 }
 
 /// An entry with the report only.
-pub fn plain_entry(shown: &(impl Present + ?Sized)) -> Entry {
-    Entry {
+pub fn plain_entry(shown: &(impl Present + ?Sized)) -> SummaryEntry {
+    SummaryEntry {
         name: shown.name().to_owned(),
         verdict: shown.kind().into(),
         cause: shown.cause(),

@@ -5,7 +5,7 @@
 //! [annotations](annotations()), as GitHub's runners read them.
 //!
 //! Invariants: the same summary gives the same bytes, and durations are shown only with
-//! [`Clock::Shown`]. An unknown or unreadable entry never looks like a success.
+//! [`Durations::Shown`]. An unknown or unreadable entry never looks like a success.
 
 mod junit;
 mod markdown;
@@ -20,7 +20,7 @@ use super::{
     count,
     grid::{LINE_COLUMNS_MAX, aligned},
     grouped,
-    table::{Cell, Column, Table},
+    table::{Cell, Column, ReportTable},
     text::Style,
 };
 
@@ -34,15 +34,15 @@ pub struct Summary {
     pub tool: &'static str,
     /// The noun of an entry, singular and plural: `("history", "histories")`.
     pub nouns: (&'static str, &'static str),
-    /// The unit of [`Entry::work`]: `operations`.
+    /// The unit of [`SummaryEntry::work`]: `operations`.
     pub work: &'static str,
     /// The entries, in the order of the request.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<SummaryEntry>,
 }
 
 /// One thing that was judged.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct SummaryEntry {
     /// Its name: a file, a matrix, a system.
     pub name: String,
     /// The verdict.
@@ -67,11 +67,11 @@ pub struct Entry {
     pub page: Option<String>,
 }
 
-impl Entry {
+impl SummaryEntry {
     /// An entry without a report: its headline says all.
     #[must_use]
-    pub fn new(name: String, verdict: Word, headline: String) -> Entry {
-        Entry {
+    pub fn new(name: String, verdict: Word, headline: String) -> SummaryEntry {
+        SummaryEntry {
             name,
             verdict,
             cause: None,
@@ -141,7 +141,7 @@ impl From<VerdictKind> for Word {
 
 /// Whether a summary shows durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
+pub enum Durations {
     /// It does, so it differs from run to run.
     Shown,
     /// It does not.
@@ -185,8 +185,8 @@ impl Summary {
     }
 
     /// The entries, the worst first and otherwise in the order of the request.
-    pub(super) fn ordered(&self) -> Vec<&Entry> {
-        let mut entries: Vec<&Entry> = self.entries.iter().collect();
+    pub(super) fn ordered(&self) -> Vec<&SummaryEntry> {
+        let mut entries: Vec<&SummaryEntry> = self.entries.iter().collect();
         entries.sort_by_key(|it| it.verdict);
         entries
     }
@@ -197,24 +197,24 @@ impl Summary {
 ///
 /// At most `most` rows are shown; a note says how many more there are.
 #[must_use]
-pub fn table(summary: &Summary, clock: Clock, most: usize) -> Table {
+pub fn table(summary: &Summary, clock: Durations, most: usize) -> ReportTable {
     let mut columns = vec![
         Column { key: "verdict", heading: "verdict" },
         Column { key: "work", heading: summary.work },
         Column { key: "algorithm", heading: "decided by" },
         Column { key: "name", heading: summary.nouns.0 },
     ];
-    if clock == Clock::Shown {
+    if clock == Durations::Shown {
         columns.insert(3, Column { key: "elapsed", heading: "took" });
     }
-    let row = |entry: &Entry| {
+    let row = |entry: &SummaryEntry| {
         let mut cells = vec![
             Cell::Text(entry.verdict.as_str().to_owned()),
             entry.work.map_or(Cell::Missing, Cell::Count),
             if entry.algorithm.is_empty() { Cell::Missing } else { Cell::Text(entry.algorithm.clone()) },
             Cell::Text(entry.name.clone()),
         ];
-        if clock == Clock::Shown {
+        if clock == Durations::Shown {
             cells.insert(3, Cell::Text(super::text::duration(entry.elapsed)));
         }
         cells
@@ -222,11 +222,11 @@ pub fn table(summary: &Summary, clock: Clock, most: usize) -> Table {
     let ordered = summary.ordered();
     let (shown, rest) = ordered.split_at(most.min(ordered.len()));
     let notes = if rest.is_empty() { Vec::new() } else { vec![more(rest)] };
-    Table { title: summary.totals(), columns, rows: shown.iter().map(|it| row(it)).collect(), notes }
+    ReportTable { title: summary.totals(), columns, rows: shown.iter().map(|it| row(it)).collect(), notes }
 }
 
 /// `… and 62 more, all of which hold.`
-fn more(rest: &[&Entry]) -> String {
+fn more(rest: &[&SummaryEntry]) -> String {
     let word = rest[0].verdict;
     let all =
         if rest.iter().all(|it| it.verdict == word) { format!(", all {}", of(word)) } else { String::new() };
@@ -244,9 +244,9 @@ fn of(word: Word) -> &'static str {
 /// headline and the command to look again; then the totals.
 #[must_use]
 pub fn lines(summary: &Summary) -> String {
-    let mut ordered: Vec<&Entry> = summary.entries.iter().collect();
+    let mut ordered: Vec<&SummaryEntry> = summary.entries.iter().collect();
     ordered.sort_by_key(|it| std::cmp::Reverse(it.verdict));
-    let row = |entry: &&Entry| {
+    let row = |entry: &&SummaryEntry| {
         let work = entry.work.map_or_else(String::new, |it| format!("{} {}", grouped(it), summary.work));
         vec![
             entry.verdict.as_str().to_owned(),

@@ -14,7 +14,7 @@ use super::{
     CheckedHistory,
     explain::explanation,
     text::{self, DRAWN_OPS_MAX},
-    timeline::{self, PlacedBar, Row, shorten},
+    timeline::{self, PlacedBar, TimelineRow, shorten},
 };
 
 /// The background of the picture.
@@ -73,15 +73,16 @@ pub fn counterexample(judged: &CheckedHistory<'_>, ground: Ground) -> Picture {
         return Picture { svg: sentence(&title, &description, ground), bars: 0, beside: 0 };
     }
     let row = |it: &str| format!("{} {it}", judged.source.caller());
-    let rows = text::rows(judged, &operations).into_iter().map(|it| Row { name: row(&it.name), ..it });
+    let rows =
+        text::rows(judged, &operations).into_iter().map(|it| TimelineRow { name: row(&it.name), ..it });
     let starts: Vec<u32> = beside.iter().map(|it| judged.case.spans()[it.index()].call()).collect();
     let notes = &judged.case.names().notes;
-    draw_beside(&title, &description, &rows.collect::<Vec<Row>>(), &starts, notes, ground)
+    draw_beside(&title, &description, &rows.collect::<Vec<TimelineRow>>(), &starts, notes, ground)
 }
 
 /// Draws `rows`. `title` and `description` are for readers who cannot see them.
 #[must_use]
-pub fn draw(title: &str, description: &str, rows: &[Row], ground: Ground) -> Picture {
+pub fn draw(title: &str, description: &str, rows: &[TimelineRow], ground: Ground) -> Picture {
     draw_beside(title, description, rows, &[], &[], ground)
 }
 
@@ -90,7 +91,7 @@ pub fn draw(title: &str, description: &str, rows: &[Row], ground: Ground) -> Pic
 fn draw_beside(
     title: &str,
     description: &str,
-    rows: &[Row],
+    rows: &[TimelineRow],
     beside: &[u32],
     notes: &[Note],
     ground: Ground,

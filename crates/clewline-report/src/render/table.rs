@@ -15,7 +15,7 @@ const TEXT_COLUMNS_MAX: usize = 80;
 
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct ReportTable {
     /// Its title, in one line.
     pub title: String,
     /// Its columns.
@@ -115,7 +115,7 @@ const OURS: &str = "ours";
 /// A table that is too wide for most screens is shown in blocks, one below the other, each of which
 /// begins with the first column.
 #[must_use]
-pub fn text(table: &Table, width: usize) -> String {
+pub fn text(table: &ReportTable, width: usize) -> String {
     let headings = table.columns.iter().map(|it| it.heading.to_owned()).collect();
     let rows = table.rows.iter().map(|row| row.iter().map(Cell::text).collect());
     let rows: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
@@ -165,7 +165,7 @@ fn blocks(columns: &[Column], widths: &[usize]) -> Vec<Vec<usize>> {
 /// The table for spreadsheets: a line of keys, then one line a row (RFC 4180, except for the line
 /// ends).
 #[must_use]
-pub fn csv(table: &Table) -> String {
+pub fn csv(table: &ReportTable) -> String {
     let keys: Vec<&str> = table.columns.iter().map(|it| it.key).collect();
     let mut text = format!("{}\n", keys.join(","));
     for row in &table.rows {
@@ -177,7 +177,7 @@ pub fn csv(table: &Table) -> String {
 
 /// The first row in one line, each figure after its heading: `subject lazy, PB 2, pass 100`.
 #[must_use]
-pub fn line(table: &Table) -> String {
+pub fn line(table: &ReportTable) -> String {
     let row = table.rows.first().map_or(&[][..], Vec::as_slice);
     let given = table.columns.iter().zip(row).filter(|it| *it.1 != Cell::Missing);
     let words: Vec<String> =
@@ -187,7 +187,7 @@ pub fn line(table: &Table) -> String {
 
 /// The table for programs: one JSON object a row, on one line, that begins with `"table": name`.
 #[must_use]
-pub fn json(table: &Table, name: &str) -> String {
+pub fn json(table: &ReportTable, name: &str) -> String {
     let mut text = String::new();
     for row in &table.rows {
         let _written_to_a_string = write!(text, "{{\"table\":{}", Json::from(name));
@@ -222,8 +222,8 @@ fn filled(note: &str, width: usize) -> String {
 mod tests {
     use super::*;
 
-    fn example() -> Table {
-        Table {
+    fn example() -> ReportTable {
+        ReportTable {
             title: "A table".to_owned(),
             columns: vec![
                 Column { key: "object", heading: "object" },

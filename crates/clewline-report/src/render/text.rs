@@ -13,7 +13,7 @@ use super::{
     CheckedHistory, Source, WitnessShown,
     block::Block,
     count, criteria, explain, grouped,
-    timeline::{self, Bar, Row},
+    timeline::{self, Bar, TimelineRow},
 };
 
 /// The style of a report.
@@ -269,14 +269,14 @@ pub(super) fn picture(violation: &Violation) -> Picture {
 pub(super) const DRAWN_OPS_MAX: usize = 40;
 
 /// The rows of a drawing of `operations`, by process.
-pub(super) fn rows(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> Vec<Row> {
+pub(super) fn rows(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> Vec<TimelineRow> {
     let mut rows: BTreeMap<(Option<i64>, String), Vec<Bar>> = BTreeMap::new();
     for &operation in operations {
         let name = judged.process(operation);
         // Numbers in numerical order, and everything else alphabetically.
         rows.entry((name.parse().ok(), name)).or_default().push(bar(judged, operation));
     }
-    rows.into_iter().map(|((_, name), bars)| Row { name, bars }).collect()
+    rows.into_iter().map(|((_, name), bars)| TimelineRow { name, bars }).collect()
 }
 
 fn bar(judged: &CheckedHistory<'_>, operation: OperationId) -> Bar {

@@ -23,7 +23,7 @@ use super::width::{char_width, width};
 
 /// The operations of one process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TimelineRow {
     /// The name of the process.
     pub name: String,
     /// Its operations, in any order. Those that overlap each other are drawn below each other.
@@ -45,13 +45,13 @@ pub struct Bar {
 ///
 /// ```
 /// use clewline_core::Shown;
-/// use clewline_report::render::timeline::{Bar, Row, draw};
+/// use clewline_report::render::timeline::{Bar, TimelineRow, draw};
 ///
 /// let bar = |call, ret, start, end| Bar { label: Shown::of_texts(call, ret), start, end };
 /// let (write, read) = (bar("write(1)", Some(""), 0, Some(2)), bar("read()", Some("0"), 1, Some(3)));
 /// let rows = [
-///     Row { name: "a".to_owned(), bars: vec![write] },
-///     Row { name: "b".to_owned(), bars: vec![read, bar("read()", None, 4, None)] },
+///     TimelineRow { name: "a".to_owned(), bars: vec![write] },
+///     TimelineRow { name: "b".to_owned(), bars: vec![read, bar("read()", None, 4, None)] },
 /// ];
 /// assert_eq!(
 ///     draw(&rows, 80),
@@ -62,16 +62,18 @@ pub struct Bar {
 /// );
 /// ```
 #[must_use]
-pub fn draw(rows: &[Row], width: usize) -> String {
+pub fn draw(rows: &[TimelineRow], width: usize) -> String {
     lines(rows, &[], width).iter().map(|it| format!("{it}\n")).collect()
 }
 
 /// The lines of such a drawing, with dotted bars for operations that start at one of the ranks of
 /// `beside`.
 #[must_use]
-pub fn lines(rows: &[Row], beside: &[u32], columns: usize) -> Vec<String> {
-    let rows: Vec<Row> =
-        rows.iter().map(|it| Row { name: shorten(&it.name, NAME_COLUMNS_MAX), ..it.clone() }).collect();
+pub fn lines(rows: &[TimelineRow], beside: &[u32], columns: usize) -> Vec<String> {
+    let rows: Vec<TimelineRow> = rows
+        .iter()
+        .map(|it| TimelineRow { name: shorten(&it.name, NAME_COLUMNS_MAX), ..it.clone() })
+        .collect();
     let lanes = lanes(&rows);
     let names = rows.iter().map(|it| width(&it.name)).max().unwrap_or(0);
     // At least a few columns, however long the names are.
@@ -109,7 +111,7 @@ const BAND_LABEL_INDEX: usize = 2;
 
 /// The layout, for drawings that are not text: the lanes, and the bars with their columns. Labels
 /// are shortened until there are at most `width` columns, if possible.
-pub(super) fn layout(rows: &[Row], width: usize) -> (Vec<Lane<'_>>, Vec<PlacedBar>) {
+pub(super) fn layout(rows: &[TimelineRow], width: usize) -> (Vec<Lane<'_>>, Vec<PlacedBar>) {
     let lanes = lanes(rows);
     let mut placings = [usize::MAX].into_iter().chain(LABEL_COLUMNS).map(|it| place(&lanes, it, 2));
     let narrow = placings.find(|placed| placed.iter().all(|it| it.right < width));
@@ -135,7 +137,7 @@ impl Lane<'_> {
 }
 
 /// Puts each bar into the first lane of its row that is free when it begins.
-fn lanes(rows: &[Row]) -> Vec<Lane<'_>> {
+fn lanes(rows: &[TimelineRow]) -> Vec<Lane<'_>> {
     let mut all = Vec::new();
     for row in rows {
         let mut bars: Vec<&Bar> = row.bars.iter().collect();

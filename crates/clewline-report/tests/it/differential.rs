@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_check::{Checker, Options, check, failure_point, judge, search::SEARCHES};
+use clewline_check::{Checker, JudgeOptions, check, failure_point, judge, search::SEARCHES};
 use clewline_core::{
     Budget, Codec, DeadEnd, ErasedHistory, OperationId, Problem, Retain, RoleKind, Roles, Verdict, Violation,
     Why,
@@ -114,7 +114,7 @@ fn word(problem: &Problem<'_>) -> &'static str {
 fn examine(spec: &str, seed: u64, flaws: &mut Vec<String>) -> Seen {
     let case = random_history(spec, seed);
     let mut seen = Seen { histories: 1, ..Seen::default() };
-    let judgement = judge(case.problems(), &Options::default());
+    let judgement = judge(case.problems(), &JudgeOptions::default());
     let expected = case.problems().iter().map(word).find(|it| *it == "violated").unwrap_or("holds");
     if judgement.verdict.word() != expected {
         seen.wrong += 1;
@@ -184,7 +184,7 @@ fn examine(spec: &str, seed: u64, flaws: &mut Vec<String>) -> Seen {
 
 /// Whether the failure point is not the last return of the counterexample.
 fn is_another_blamed(case: &dyn ErasedHistory, violation: &Violation) -> bool {
-    let blamed = failure_point(case.problems(), violation, &Options::default()).map(|it| it.operation);
+    let blamed = failure_point(case.problems(), violation, &JudgeOptions::default()).map(|it| it.operation);
     let end = |it: &OperationId| case.spans()[it.index()].ret();
     blamed.ok() != violation.counterexample.iter().copied().max_by_key(end)
 }

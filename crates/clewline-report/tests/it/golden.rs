@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_check::{Judgement, Options, judge};
+use clewline_check::{JudgeOptions, Judgement, judge};
 use clewline_core::{ErasedHistory, Explanation, ObjectKind, Rule, Verdict, Violation, Why};
 use clewline_formats::{ReadOptions, formats};
 use clewline_report::render::{
@@ -88,7 +88,7 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn judged(case: &dyn ErasedHistory) -> (Judgement, Violation) {
-    let judgement = judge(case.problems(), &Options::default());
+    let judgement = judge(case.problems(), &JudgeOptions::default());
     let Verdict::Violated(violation) = judgement.verdict.clone() else { panic!("violated, says its name") };
     (judgement, violation)
 }
@@ -246,7 +246,7 @@ fn reports_do_not_depend_on_when_and_where_they_are_made() {
     for sample in samples() {
         let report = |jobs: usize| {
             let case = sample.load();
-            let judgement = judge(case.problems(), &Options { jobs, ..Options::default() });
+            let judgement = judge(case.problems(), &JudgeOptions { jobs, ..JudgeOptions::default() });
             let judged = sample.judged(&*case, &judgement);
             let line = json::report(&judged, WitnessShown::Whole).to_string();
             (present::text(&judged, &Style::default()), line)
@@ -288,7 +288,7 @@ fn a_counterexample_that_is_not_minimal_says_so() {
     let mut not_minimal = 0;
     for sample in samples() {
         let case = sample.load();
-        let options = Options { counterexample_configurations: 1, ..Options::default() };
+        let options = JudgeOptions { counterexample_configurations: 1, ..JudgeOptions::default() };
         let judgement = judge(case.problems(), &options);
         let Verdict::Violated(violation) = &judgement.verdict else { panic!("violated, says its name") };
         let report = sample.report(&*case, &judgement, &Style::default()).replace("\n  ", " ");

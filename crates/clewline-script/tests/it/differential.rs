@@ -1,13 +1,13 @@
 //! Objects in Starlark against the built-in ones, on random histories.
 
-use clewline_check::{Options, judge};
+use clewline_check::{JudgeOptions, judge};
 use clewline_core::{ErasedSpec, GeneratorConfig, OperationId, Recording, ValueDomain, Verdict, read_label};
 use clewline_script::Script;
 use clewline_testing::share;
 
 fn verdict(specification: &dyn ErasedSpec, recording: Recording) -> Option<Verdict> {
     let case = specification.load(recording).ok()?;
-    Some(judge(case.problems(), &Options::default()).verdict)
+    Some(judge(case.problems(), &JudgeOptions::default()).verdict)
 }
 
 /// `recording` with the result of another operation of the same method, if `is_changed`.

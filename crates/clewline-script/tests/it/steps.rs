@@ -1,6 +1,6 @@
 //! Steps of scripts: pending operations, arguments, declarations, and errors.
 
-use clewline_check::{Options, judge};
+use clewline_check::{JudgeOptions, judge};
 use clewline_core::{
     Codec, Datum, ErasedSpec, GeneratorConfig, Reason, Specification, Value, Values, Verdict,
 };
@@ -263,7 +263,7 @@ fn a_script_that_fails_makes_no_verdict() {
             &GeneratorConfig { operations: 12, ..GeneratorConfig::default() },
         );
         let case = script(&text).load(recording).unwrap();
-        match judge(case.problems(), &Options::default()).verdict {
+        match judge(case.problems(), &JudgeOptions::default()).verdict {
             Verdict::Unknown(Reason::Specification(why)) => assert!(why.starts_with("x.star:"), "{why}"),
             verdict => panic!("{body}: {verdict:?}"),
         }

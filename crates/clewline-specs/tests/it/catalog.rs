@@ -3,7 +3,7 @@
 use clewline_core::{
     CallSampler, Codec, Elements, Encoded, Footprint, GeneratorConfig, Role, Value, ValueDomain,
 };
-use clewline_specs::{CATALOG, Operation, Visitor, find};
+use clewline_specs::{CATALOG, OperationInfo, Visitor, find};
 
 use crate::support::{load, record, run};
 
@@ -17,7 +17,7 @@ fn names_are_in_kebab_case_and_ascend() {
 }
 
 /// An operation with an argument in place: `put [1, 1]` for `put [key, value]`.
-fn example(name: &str, operation: &Operation) -> String {
+fn example(name: &str, operation: &OperationInfo) -> String {
     let items = operation.argument.split_inclusive([',', ']']);
     let item = |it: &str| match it.trim_matches([' ', ',', '[', ']']) {
         "text" => it.replace("text", "\"x\""),

@@ -50,7 +50,7 @@ pub use state::{Control, Foreign};
 use state::{ENGINE, Next, Task};
 pub(super) use state::{Engine, Times};
 pub(crate) use types::Attempt;
-pub use types::{Holder, Limit, Limits, Moment, Need, Pending, Points, Unended, Until};
+pub use types::{ExecutionLimit, ExtraPoints, Holder, Limits, Moment, Need, Pending, Unended, WakeCondition};
 pub(crate) use unwind::{ending_control, give_way, is_abandoned, wait_until_unwound};
 pub(crate) use values::Destroyed;
 
@@ -67,7 +67,7 @@ impl Task {
             pending: Step::new(id, Access::Local, SharedId::NONE),
             place: Place::caller(),
             need: Need::Nothing,
-            until: Until::Met,
+            until: WakeCondition::Met,
             is_woken: false,
             calls: false,
             operation: u32::MAX,
@@ -114,7 +114,7 @@ impl Task {
             ..
         } = self;
         (*pending, *place) = (Step::new(id, Access::Local, SharedId::NONE), Place::caller());
-        (*need, *until, *is_woken) = (Need::Nothing, Until::Met, false);
+        (*need, *until, *is_woken) = (Need::Nothing, WakeCondition::Met, false);
         (*calls, *operation, *yields, *late, *is_idle) = (false, u32::MAX, false, 0, false);
         *interruptions = 0;
         let Task { spins: _, rounds: _, after, seat, is_panicking, has_panicked, spurious, .. } = self;
@@ -197,7 +197,7 @@ impl Engine {
     }
 
     /// Sets the additional scheduling points from now on.
-    pub(super) fn set_points(&mut self, points: Points) {
+    pub(super) fn set_points(&mut self, points: ExtraPoints) {
         self.has_release_points = points.releases || self.has_buffers();
         self.set_counts_matter(points.counts);
     }
@@ -226,7 +226,7 @@ impl Engine {
         self.unended
     }
 
-    pub(super) fn limit(&self) -> Option<Limit> {
+    pub(super) fn limit(&self) -> Option<ExecutionLimit> {
         self.limit
     }
 
@@ -526,7 +526,8 @@ impl Engine {
         if !is_started {
             step.after = step.after.union(task.after);
         }
-        let waits = attempt.need != Need::Nothing || attempt.until != Until::Met || !step.after.is_empty();
+        let waits =
+            attempt.need != Need::Nothing || attempt.until != WakeCondition::Met || !step.after.is_empty();
         (task.place, task.calls, task.is_idle) = (place, false, false);
         self.newly_arrived.insert(me);
         self.waiting.remove(me);
@@ -574,9 +575,9 @@ impl Engine {
     fn begin_after_wait(&mut self, me: TaskId, step: &Step) -> bool {
         let task = &mut self.tasks[me.index()];
         let is_met = match task.until {
-            Until::Met => true,
-            Until::Woken | Until::WokenOrTimeout => task.is_woken,
-            Until::MetOrTimeout => task.need.is_met(self.objects.level(step.object)),
+            WakeCondition::Met => true,
+            WakeCondition::Woken | WakeCondition::WokenOrTimeout => task.is_woken,
+            WakeCondition::MetOrTimeout => task.need.is_met(self.objects.level(step.object)),
         };
         if !is_met {
             // A loop that times out repeatedly is a waiting loop.

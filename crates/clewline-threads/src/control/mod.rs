@@ -43,7 +43,7 @@ mod stacks;
 mod tests;
 mod view;
 
-pub use clewline_explore::{Clock, TaskClocks, acquires, releases};
+pub use clewline_explore::{TaskClocks, VectorClock, acquires, releases};
 
 pub(crate) use construction::{is_constructing, require_task};
 pub(crate) use engine::{
@@ -51,8 +51,8 @@ pub(crate) use engine::{
     wait_until_unwound, with_local,
 };
 pub use engine::{
-    Control, Foreign, ForeignAccess, Holder, Limit, Limits, Moment, Need, Pending, Points, Stored, Unended,
-    Until, Updated,
+    Control, ExecutionLimit, ExtraPoints, Foreign, ForeignAccess, Holder, Limits, Moment, Need, Pending,
+    Stored, Unended, Updated, WakeCondition,
 };
 #[cfg(all(feature = "bench", not(miri)))]
 #[doc(hidden)]
@@ -62,6 +62,6 @@ pub(crate) use leaks::{note_created, note_dropped};
 pub use memory::{Loaded, Memory, MemoryModel, Missed, Origin, ReadModifyWrite};
 pub use panics::{FailureKind, Panic};
 pub use place::{Place, Resolver, Site, set_resolver};
-pub use program::{Calls, Operation, Outcome, Program};
-pub use races::{CellAccess, Race, RacingAccess, Remedy, RemedyKind};
+pub use program::{CallOutcome, Calls, ExecutionOutcome, ThreadProgram};
+pub use races::{CellAccess, DataRace, RacingAccess, Remedy, RemedyKind};
 pub use view::HappensBefore;

@@ -13,12 +13,12 @@ use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
     construction::{construct, destroy, needs_task},
-    engine::{Engine, Foreign, Limit, Limits, Moment, Pending, Points, Unended, control},
+    engine::{Engine, ExecutionLimit, ExtraPoints, Foreign, Limits, Moment, Pending, Unended, control},
     leaks::{self, Leak},
     memory::Memory,
     panics::{FailureKind, Panic},
     place::Place,
-    races::Race,
+    races::DataRace,
     view::HappensBefore,
 };
 
@@ -80,7 +80,7 @@ impl<C> Calls<C> {
 
 /// The outcome of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Operation<R> {
+pub struct CallOutcome<R> {
     /// The step of its invocation, from 1; `None` if it was not called.
     pub call: Option<u32>,
     /// The step of its return, and the result.
@@ -90,10 +90,10 @@ pub struct Operation<R> {
     pub order: Option<HappensBefore>,
 }
 
-impl<R> Operation<R> {
+impl<R> CallOutcome<R> {
     /// Whether its return precedes the call of `other`.
     #[must_use]
-    pub fn precedes(&self, other: &Operation<R>) -> bool {
+    pub fn precedes(&self, other: &CallOutcome<R>) -> bool {
         match (&self.ret, other.call, &self.order, &other.order) {
             (Some(_), Some(_), Some(one), Some(two)) => one.precedes(two),
             (Some((ret, _)), Some(call), ..) => *ret < call,
@@ -104,23 +104,23 @@ impl<R> Operation<R> {
 
 /// The outcome of an execution, besides its ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome<R> {
+pub struct ExecutionOutcome<R> {
     /// In the order of [`Calls::operations`]. An operation that was about to be called when no task
     /// could move counts as called, after everything else.
-    pub operations: Vec<Operation<R>>,
+    pub operations: Vec<CallOutcome<R>>,
     /// The number of steps made.
     pub steps: u32,
     /// The task that panicked, and its panic.
     pub panic: Option<(TaskId, Panic)>,
     /// Two unordered accesses to a cell, if any; a [certain](Race::is_certain) race if there is
     /// one.
-    pub race: Option<Race>,
+    pub race: Option<DataRace>,
     /// Objects created in a complete execution, or with the subject, that still exist after the
     /// subject was dropped.
     pub leaks: Vec<Leak>,
 }
 
-impl Outcome<ResultId> {
+impl ExecutionOutcome<ResultId> {
     /// Sets `key` to a canonical key of the history: whether it is stuck, the results and the
     /// real-time order. With the same results a call may block or its thread may have ended, and a
     /// thread that a call has left behind may wait or have ended.
@@ -148,7 +148,7 @@ type Make<T> = Box<dyn Fn() -> T>;
 type Call<T, C, R> = Box<dyn Fn(&T, &C) -> R>;
 
 /// Calls on a subject, as a system to explore.
-pub struct Program<T, C, R> {
+pub struct ThreadProgram<T, C, R> {
     typed: Rc<Typed<T, C, R>>,
     execution: Execution,
 }
@@ -240,13 +240,13 @@ struct Execution {
     constructs_in_task: bool,
 }
 
-impl<T, C, R> fmt::Debug for Program<T, C, R> {
+impl<T, C, R> fmt::Debug for ThreadProgram<T, C, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Program").field("engine", &self.execution.engine).finish_non_exhaustive()
     }
 }
 
-impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
+impl<T: 'static, C: 'static, R: Clone + 'static> ThreadProgram<T, C, R> {
     /// `make` constructs a new subject for each execution, and `call` makes a call on it.
     pub fn new(
         calls: Calls<C>,
@@ -257,7 +257,7 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         let results = RefCell::new(vec![None; calls.len()]);
         let execution = Execution::new(calls.shape(), limits);
         let typed = Rc::new(Typed { make: Box::new(make), call: Box::new(call), calls, results });
-        Program { typed, execution }
+        ThreadProgram { typed, execution }
     }
 
     /// Sets the memory options.
@@ -285,20 +285,20 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
     }
 
     /// Adds these points from the next execution on.
-    pub fn set_points(&mut self, points: Points) {
+    pub fn set_points(&mut self, points: ExtraPoints) {
         self.execution.engine.set_points(points);
     }
 
     /// The outcome of the last execution.
     #[must_use]
-    pub fn outcome(&self) -> Outcome<R> {
+    pub fn outcome(&self) -> ExecutionOutcome<R> {
         let results = self.typed.results.borrow();
         let operations = results.iter().enumerate().map(|(at, result)| {
             let (call, ret) = self.execution.times(at);
             let order = self.execution.engine.order(at);
-            Operation { call, ret: result.clone().map(|it| (ret, it)), order }
+            CallOutcome { call, ret: result.clone().map(|it| (ret, it)), order }
         });
-        Outcome {
+        ExecutionOutcome {
             operations: operations.collect(),
             steps: self.execution.engine.steps(),
             panic: self.execution.engine.panic().cloned(),
@@ -315,7 +315,7 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
 
     /// The limit that cut the last execution, if any.
     #[must_use]
-    pub fn limit(&self) -> Option<Limit> {
+    pub fn limit(&self) -> Option<ExecutionLimit> {
         self.execution.engine.limit()
     }
 
@@ -382,7 +382,7 @@ impl Part {
     }
 }
 
-impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
+impl<T: 'static, C: 'static, R: Clone + 'static> System for ThreadProgram<T, C, R> {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
         self.typed.results.borrow_mut().fill(None);
         let constructor: Rc<dyn Constructor> = Rc::<Typed<T, C, R>>::clone(&self.typed);

@@ -120,7 +120,7 @@ impl RemedyKind {
 
 /// Two unordered accesses to a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Race {
+pub struct DataRace {
     /// The access that came first in this execution.
     pub first: RacingAccess,
     /// The other access.
@@ -129,7 +129,7 @@ pub struct Race {
     pub remedies: Vec<Remedy>,
 }
 
-impl Race {
+impl DataRace {
     /// Whether one of the two is certainly a write, and the other certainly an access. If not, a
     /// pointer was taken, and whether it was written through is unknown.
     #[must_use]
@@ -153,15 +153,15 @@ impl CellAccesses {
     }
 
     /// Records an access to the cell with that view. Returns a race, a certain one if there is any.
-    pub(super) fn record(&mut self, toucher: RacingAccess, view: &View) -> Option<Race> {
+    pub(super) fn record(&mut self, toucher: RacingAccess, view: &View) -> Option<DataRace> {
         let writes = toucher.access != CellAccess::Read;
         let races = self.last.iter().filter(|(it, stretch)| {
             (writes || it.access != CellAccess::Read)
                 && it.task != toucher.task
                 && view.time(it.task) < *stretch
         });
-        let mut races = races.map(|it| Race { first: it.0, second: toucher, remedies: Vec::new() });
-        let race = races.clone().find(Race::is_certain).or_else(|| races.next());
+        let mut races = races.map(|it| DataRace { first: it.0, second: toucher, remedies: Vec::new() });
+        let race = races.clone().find(DataRace::is_certain).or_else(|| races.next());
         // An earlier ordered access that is not stronger races only with accesses that also race
         // with this one.
         let is_over = |(it, stretch): &(RacingAccess, u32)| {

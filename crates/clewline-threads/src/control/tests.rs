@@ -9,7 +9,7 @@ use std::{cell::Cell, collections::HashSet, ops::ControlFlow};
 
 use clewline_explore::{
     Access, Coverage, Ending, Limit, Scheduler, SharedId, explore,
-    schedulers::{SCHEDULERS, Settings, bounded::Bounded, exhaustive::Exhaustive, serial::Serial},
+    schedulers::{SCHEDULERS, SchedulerSettings, bounded::Bounded, exhaustive::Exhaustive, serial::Serial},
 };
 
 use super::*;
@@ -36,7 +36,7 @@ fn run<T: 'static>(
     call: impl Fn(&T, &usize) -> usize + 'static,
 ) -> ExplorationCounts {
     let calls = Calls { columns: columns.iter().map(|it| it.to_vec()).collect(), ..Calls::default() };
-    let mut program = Program::new(calls, make, call, Limits::default());
+    let mut program = ThreadProgram::new(calls, make, call, Limits::default());
     let (mut histories, mut stuck) = (HashSet::new(), 0);
     let (coverage, executions) = explore(&mut program, scheduler, u64::MAX, |program, ending, _| {
         let operations = program.outcome().operations;
@@ -147,7 +147,7 @@ fn seen_beside_looks(scheduler: &mut dyn Scheduler, looks: usize) -> (Vec<usize>
         0
     };
     let make = || [AtomicUsize::new(0), AtomicUsize::new(0)];
-    let mut program = Program::new(calls, make, call, Limits::default());
+    let mut program = ThreadProgram::new(calls, make, call, Limits::default());
     let mut seen = std::collections::BTreeSet::new();
     explore(&mut program, scheduler, u64::MAX, |program, _, _| {
         seen.extend(program.outcome().operations[1].ret.as_ref().map(|it| it.1));
@@ -160,7 +160,7 @@ fn seen_beside_looks(scheduler: &mut dyn Scheduler, looks: usize) -> (Vec<usize>
 fn a_counting_loop_may_end_before_another_task_moves() {
     for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive && !it.explores_graphs) {
         for looks in [1, 4, 7, 20] {
-            let found = seen_beside_looks(&mut *(entry.make)(&Settings::default()), looks);
+            let found = seen_beside_looks(&mut *(entry.make)(&SchedulerSettings::default()), looks);
             assert_eq!(found, (vec![0, 1], false), "{}, {looks} looks", entry.name);
         }
     }
@@ -205,8 +205,8 @@ fn a_different_number_of_choices_is_detected_although_no_point_follows() {
             seen + crate::choose(2 + turn.get() % 2)
         };
         let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
-        let mut program = Program::new(calls, || AtomicUsize::new(0), call, Limits::default());
-        let mut scheduler = (entry.make)(&Settings::default());
+        let mut program = ThreadProgram::new(calls, || AtomicUsize::new(0), call, Limits::default());
+        let mut scheduler = (entry.make)(&SchedulerSettings::default());
         let (coverage, _) = explore(&mut program, &mut *scheduler, 10, |_, _, _| ControlFlow::Continue(()));
         assert!(matches!(coverage, Coverage::Limited(Limit::Diverged(_))), "{}: {coverage:?}", entry.name);
     }
@@ -214,7 +214,7 @@ fn a_different_number_of_choices_is_detected_although_no_point_follows() {
 
 #[test]
 fn an_operation_of_one_step_does_not_precede_itself() {
-    let operation = |call: u32, ret: u32| Operation { call: Some(call), ret: Some((ret, ())), order: None };
+    let operation = |call: u32, ret: u32| CallOutcome { call: Some(call), ret: Some((ret, ())), order: None };
     let (first, both, second) = (operation(1, 1), operation(1, 2), operation(2, 2));
     assert!(first.precedes(&second));
     assert!([(&first, &first), (&both, &second), (&second, &first)].iter().all(|(a, b)| !a.precedes(b)));
@@ -230,9 +230,9 @@ fn recorded_steps_have_their_effects() {
     };
     let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
     let make = || (Mutex::new(0), AtomicUsize::new(0));
-    let mut program = Program::new(calls, make, call, Limits::default());
+    let mut program = ThreadProgram::new(calls, make, call, Limits::default());
     program.keep(true, true);
-    let visit = |_: &mut Program<_, _, _>, _: &Ending, _| ControlFlow::Continue(());
+    let visit = |_: &mut ThreadProgram<_, _, _>, _: &Ending, _| ControlFlow::Continue(());
     let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), 10, visit);
     assert_eq!(coverage, Coverage::Exhausted);
     let moments = program.moments();
@@ -246,9 +246,9 @@ fn recorded_steps_have_their_effects() {
 
 #[test]
 fn a_stuck_history_is_not_one_whose_thread_has_ended() {
-    let operations = vec![Operation { call: Some(0), ret: None, order: None }];
-    let outcome: Outcome<clewline_core::ResultId> =
-        Outcome { operations, steps: 1, panic: None, race: None, leaks: Vec::new() };
+    let operations = vec![CallOutcome { call: Some(0), ret: None, order: None }];
+    let outcome: ExecutionOutcome<clewline_core::ResultId> =
+        ExecutionOutcome { operations, steps: 1, panic: None, race: None, leaks: Vec::new() };
     let key = |ending: Ending| {
         let mut key = Vec::new();
         outcome.canonical(&ending, &mut key);

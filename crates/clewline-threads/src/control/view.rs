@@ -2,7 +2,7 @@
 
 use clewline_explore::{SharedId, TaskId};
 
-use clewline_explore::Clock;
+use clewline_explore::VectorClock;
 
 /// A set of events that is closed under happens-before, and for each location the oldest store that
 /// may still be read.
@@ -14,7 +14,7 @@ pub(in crate::control) struct View {
     oldest_readable: Vec<u64>,
 }
 
-impl Clock for View {
+impl VectorClock for View {
     fn join(&mut self, other: &View) {
         for (mine, theirs) in self.clock.iter_mut().zip(&other.clock) {
             *mine = (*mine).max(*theirs);

@@ -12,4 +12,4 @@ pub use clock::{Clock, ClockKind};
 pub use noise::{Noise, point};
 pub use pin::Pinning;
 pub use stuck_thread::{StuckThread, ThreadActivity};
-pub use workers::{Ending, Panicked, Run, Settings, Workers};
+pub use workers::{Panicked, Run, RunEnding, WorkerSettings, Workers};

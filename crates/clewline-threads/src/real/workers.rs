@@ -37,7 +37,7 @@ use crate::subject::Subject;
 
 /// The settings of workers.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct WorkerSettings {
     /// The number of threads.
     pub threads: usize,
     /// The source of stamps.
@@ -50,9 +50,9 @@ pub struct Settings {
     pub patience: Duration,
 }
 
-impl Default for Settings {
+impl Default for WorkerSettings {
     fn default() -> Self {
-        Settings {
+        WorkerSettings {
             threads: 4,
             clock: Clock::best(),
             pinning: Pinning::Pinned,
@@ -68,7 +68,7 @@ pub struct Run<C, R> {
     /// The recorded logs, one per thread.
     pub logs: Logs<C, R>,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// How long the threads worked.
     pub elapsed: Duration,
     /// Whether each thread stayed on one processor.
@@ -106,7 +106,7 @@ impl<C, R> fmt::Debug for Logs<C, R> {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum RunEnding {
     /// Every operation has returned.
     Full,
     /// Nothing returned for this time; these threads did not return. Operations of other threads
@@ -136,7 +136,7 @@ pub struct Workers<S: Specification> {
 /// The worker threads and their watchdog, without the types of a specification: threads, channels
 /// and the watchdog compile once.
 struct Threads {
-    settings: Settings,
+    settings: WorkerSettings,
     workers: Vec<Worker>,
     reports: Receiver<(usize, Outcome)>,
     run: Option<Running>,
@@ -163,7 +163,7 @@ struct Task {
 /// The calls of one thread on a subject, whatever their types.
 trait Calls: Send {
     /// Makes the calls, and writes the log.
-    fn make(&self, task: &Task, settings: &Settings);
+    fn make(&self, task: &Task, settings: &WorkerSettings);
 }
 
 struct LoggedCalls<S: Specification> {
@@ -201,7 +201,7 @@ struct Running {
 /// A run that has ended: the number of returned operations per thread, and how it ended.
 struct EndedRun {
     full: Vec<usize>,
-    ending: Ending,
+    ending: RunEnding,
     elapsed: Duration,
     is_pinned: bool,
 }
@@ -217,7 +217,7 @@ where
     /// # Errors
     ///
     /// If the system cannot create the threads.
-    pub fn new(settings: Settings) -> io::Result<Self> {
+    pub fn new(settings: WorkerSettings) -> io::Result<Self> {
         Ok(Workers { threads: Threads::new(settings)?, logs: Vec::new() })
     }
 
@@ -257,7 +257,7 @@ where
 }
 
 impl Threads {
-    fn new(settings: Settings) -> io::Result<Threads> {
+    fn new(settings: WorkerSettings) -> io::Result<Threads> {
         let (sender, reports) = mpsc::channel();
         let start = |number| Worker::start(number, &settings, sender.clone());
         let workers = (0..settings.threads).map(start).collect::<io::Result<_>>()?;
@@ -301,13 +301,13 @@ impl Threads {
             }
         }
         let ending = match waiting.panicked.is_empty() {
-            true => Ending::Full,
-            false => Ending::Panicked(waiting.panicked),
+            true => RunEnding::Full,
+            false => RunEnding::Panicked(waiting.panicked),
         };
         self.ended(&running, full(), ending)
     }
 
-    fn ended(&self, running: &Running, full: Vec<usize>, ending: Ending) -> EndedRun {
+    fn ended(&self, running: &Running, full: Vec<usize>, ending: RunEnding) -> EndedRun {
         let is_pinned = self.workers.iter().all(|it| it.is_pinned.load(Ordering::Relaxed));
         EndedRun { full, ending, elapsed: running.begun.elapsed(), is_pinned }
     }
@@ -350,7 +350,7 @@ impl Threads {
         };
         let standings = missing.iter().filter(|&&it| !waiting.done[it]).map(standing).collect();
         stop_flags().for_each(|it| it.is_abandoned.store(true, Ordering::Relaxed));
-        let ending = Ending::Stuck(self.settings.patience, standings, waiting.panicked);
+        let ending = RunEnding::Stuck(self.settings.patience, standings, waiting.panicked);
         self.ended(running, full, ending)
     }
 }
@@ -479,7 +479,11 @@ impl Worker {
         Some(self.thread_id.load(Ordering::Relaxed)).filter(|&it| it != 0)
     }
 
-    fn start(number: usize, settings: &Settings, reports: Sender<(usize, Outcome)>) -> io::Result<Self> {
+    fn start(
+        number: usize,
+        settings: &WorkerSettings,
+        reports: Sender<(usize, Outcome)>,
+    ) -> io::Result<Self> {
         let (tasks, inbox) = mpsc::channel::<Task>();
         let (stop_flag, thread_id) = (Arc::<StopFlag>::default(), Arc::<AtomicU32>::default());
         let is_pinned = Arc::<AtomicBool>::default();
@@ -523,7 +527,7 @@ where
     S::Call: Send + Sync,
     S::Return: Send + Sync,
 {
-    fn make(&self, task: &Task, settings: &Settings) {
+    fn make(&self, task: &Task, settings: &WorkerSettings) {
         match settings.clock.kind() {
             ClockKind::Counter => make_calls(self, task, settings.noise, Counter),
             ClockKind::Monotonic => make_calls(self, task, settings.noise, Monotonic(task.barrier.begun)),

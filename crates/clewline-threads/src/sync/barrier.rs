@@ -5,7 +5,7 @@ use std::{fmt, sync};
 use clewline_explore::Access;
 
 use super::identity::Identity;
-use crate::control::{Attempt, Until, control, give_way, is_ending};
+use crate::control::{Attempt, WakeCondition, control, give_way, is_ending};
 
 /// See `std`.
 #[repr(C)]
@@ -46,7 +46,7 @@ impl Barrier {
                 return BarrierWaitResult(true);
             }
             control.wait_at(&self.id);
-            control.attempt(&self.id, Attempt::new(Access::Join).until(Until::Woken));
+            control.attempt(&self.id, Attempt::new(Access::Join).until(WakeCondition::Woken));
             return BarrierWaitResult(false);
         }
         if is_ending() {

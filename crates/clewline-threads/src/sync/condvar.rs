@@ -14,7 +14,7 @@ use std::{
 use clewline_explore::Access;
 
 use super::{identity::Identity, mutex::MutexGuard};
-use crate::control::{Attempt, Control, Until, control, give_way, is_ending};
+use crate::control::{Attempt, Control, WakeCondition, control, give_way, is_ending};
 
 /// See `std`.
 #[derive(Default)]
@@ -61,7 +61,7 @@ impl Condvar {
                 }
                 control.attempt(mutex.id(), mutex.attempt());
             } else {
-                control.attempt(mutex.id(), mutex.attempt().until(Until::Woken));
+                control.attempt(mutex.id(), mutex.attempt().until(WakeCondition::Woken));
             }
             return mutex.taken(control);
         }
@@ -193,7 +193,8 @@ impl Condvar {
     /// being a waiter: notifying tasks observe that, so it is a separate access.
     #[track_caller]
     fn is_woken(&self, control: Control) -> bool {
-        let is_woken = control.attempt(&self.id, Attempt::new(Access::Wait).until(Until::WokenOrTimeout));
+        let is_woken =
+            control.attempt(&self.id, Attempt::new(Access::Wait).until(WakeCondition::WokenOrTimeout));
         if !is_woken {
             control.leave(&self.id);
         }

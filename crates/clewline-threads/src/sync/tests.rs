@@ -465,8 +465,12 @@ fn tasks_that_cannot_be_unwound_do_not_hang_the_process() {
     let leaks = |call: fn(&(Signal, AtomicBool))| {
         let make = || (signal(), AtomicBool::new(false));
         let calls = crate::control::Calls { columns: vec![vec![()]; 2], ..Default::default() };
-        let mut program =
-            crate::control::Program::new(calls, make, move |it: &_, (): &()| call(it), Limits::default());
+        let mut program = crate::control::ThreadProgram::new(
+            calls,
+            make,
+            move |it: &_, (): &()| call(it),
+            Limits::default(),
+        );
         let mut endings = RefCell::new(0);
         clewline_explore::explore(&mut program, &mut Exhaustive::default(), 10, |_, ending, _| {
             assert_eq!(*ending, clewline_explore::Ending::Stuck);

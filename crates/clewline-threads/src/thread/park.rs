@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use clewline_explore::{Access, TaskId};
 
 use crate::{
-    control::{Attempt, Control, Need, Until, control, ending_control, give_way, here, is_ending},
+    control::{Attempt, Control, Need, WakeCondition, control, ending_control, give_way, here, is_ending},
     sync::Identity,
 };
 
@@ -129,7 +129,8 @@ pub fn park() {
     match control() {
         Some(control) => {
             let is_early = control.can_wake_spuriously();
-            let is_met = take_token(control, if is_early { Until::MetOrTimeout } else { Until::Met });
+            let is_met =
+                take_token(control, if is_early { WakeCondition::MetOrTimeout } else { WakeCondition::Met });
             if !is_met {
                 control.woke_spuriously();
             }
@@ -144,7 +145,7 @@ pub fn park() {
 pub fn park_timeout(duration: Duration) {
     match control() {
         Some(control) => {
-            take_token(control, Until::MetOrTimeout);
+            take_token(control, WakeCondition::MetOrTimeout);
         }
         None if is_ending() && give_way() => (),
         None => std::thread::park_timeout(duration),
@@ -152,7 +153,7 @@ pub fn park_timeout(duration: Duration) {
 }
 
 #[track_caller]
-fn take_token(control: Control, until: Until) -> bool {
+fn take_token(control: Control, until: WakeCondition) -> bool {
     let task_data = TaskData::of(control, control.me(), None);
     let attempt = Attempt::new(Access::Park).needing(Need::AtLeast(1)).until(until);
     let is_met = control.attempt(&task_data.id, attempt);

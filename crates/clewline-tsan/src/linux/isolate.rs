@@ -10,10 +10,10 @@ use clewline_core::{ErasedHistory, Interner, ResultId};
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId};
 use clewline_matrix::{Extent, Strategy, Survey, TestProgram, Visit, survey};
 use clewline_remote::{
-    Line, Message, ReceivedState, RemoteScheduler, StateDecoder, StateEncoder, put_state, serve_scheduler,
+    Line, ReceivedState, RemoteScheduler, StateDecoder, StateEncoder, WireMessage, put_state, serve_scheduler,
 };
 use clewline_threads::control::{
-    FailureKind, Memory, Moment, Outcome, Panic, Pending, Place, Points, Unended,
+    ExecutionOutcome, ExtraPoints, FailureKind, Memory, Moment, Panic, Pending, Place, Unended,
 };
 
 use super::{current_task::RuntimeCell, driver, exit, races, try_locks, unseen, watchdog};
@@ -37,13 +37,13 @@ struct Results(Interner<String>);
 struct SameAddressSpace;
 
 impl StateEncoder for SameAddressSpace {
-    fn put_place(&mut self, to: &mut Message, place: Place) {
+    fn put_place(&mut self, to: &mut WireMessage, place: Place) {
         to.put(place.word() as u64);
     }
 
     fn put_result(
         &mut self,
-        to: &mut Message,
+        to: &mut WireMessage,
         program: &dyn TestProgram,
         operation: usize,
         result: ResultId,
@@ -53,12 +53,12 @@ impl StateEncoder for SameAddressSpace {
 }
 
 impl StateDecoder for Results {
-    fn take_place(&mut self, from: &mut Message) -> Place {
+    fn take_place(&mut self, from: &mut WireMessage) -> Place {
         // SAFETY: places of the child are valid here: it is the same program at the same addresses.
         unsafe { Place::from_word(from.take_usize()) }
     }
 
-    fn take_result(&mut self, from: &mut Message) -> ResultId {
+    fn take_result(&mut self, from: &mut WireMessage) -> ResultId {
         ResultId(self.0.intern(from.take_text()))
     }
 }
@@ -148,7 +148,7 @@ impl Isolated {
         exit::note_child();
         watchdog::start();
         let ending = self.inner.run(&mut RemoteScheduler::new(&mut line, driver::lost));
-        let mut message = Message::new(DONE);
+        let mut message = WireMessage::new(DONE);
         message.put_ending(&ending);
         self.send(&mut message);
         let sent = line.send(&message).and_then(|()| line.flush());
@@ -157,7 +157,7 @@ impl Isolated {
         unsafe { libc::_exit(if sent.is_ok() { 0 } else { 2 }) }
     }
 
-    fn send(&mut self, to: &mut Message) {
+    fn send(&mut self, to: &mut WireMessage) {
         to.put_flag(try_locks::has_try_lock());
         to.put_all(races::all_racing().iter(), |to, it| to.put(*it as u64));
         to.put_all(races::all_shared().iter(), |to, it| to.put(*it as u64));
@@ -172,12 +172,12 @@ impl Isolated {
         put_state(to, &mut *self.inner, true, &mut SameAddressSpace);
     }
 
-    fn receive(&mut self, from: &mut Message) -> io::Result<()> {
+    fn receive(&mut self, from: &mut WireMessage) -> io::Result<()> {
         if from.take_flag() {
-            self.inner.set_points(Points { releases: true, counts: false });
+            self.inner.set_points(ExtraPoints { releases: true, counts: false });
         }
-        races::set_racing(from.take_all(Message::take_usize));
-        races::set_shared(from.take_all(Message::take_usize));
+        races::set_racing(from.take_all(WireMessage::take_usize));
+        races::set_shared(from.take_all(WireMessage::take_usize));
         let guess = from.take_maybe(|from| self.results.take_place(from));
         self.guess = self.guess.or(guess);
         watchdog::set_late_code(from.take_usize());
@@ -212,7 +212,7 @@ impl TestProgram for Isolated {
         self.inner.operations()
     }
 
-    fn outcome(&self) -> Outcome<ResultId> {
+    fn outcome(&self) -> ExecutionOutcome<ResultId> {
         self.kept.outcome.clone()
     }
 
@@ -229,7 +229,7 @@ impl TestProgram for Isolated {
         self.inner.keep(schedule, moments);
     }
 
-    fn set_points(&mut self, points: Points) {
+    fn set_points(&mut self, points: ExtraPoints) {
         self.inner.set_points(points);
     }
 
@@ -257,7 +257,7 @@ impl TestProgram for Isolated {
         &self.kept.pending
     }
 
-    fn erased_history(&self, _outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
+    fn erased_history(&self, _outcome: &ExecutionOutcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
         None
     }
 }

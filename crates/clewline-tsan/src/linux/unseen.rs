@@ -13,7 +13,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use clewline_remote::{Message, RunOptions, Trust, Unseen};
+use clewline_remote::{RunOptions, Trust, Unseen, WireMessage};
 
 use super::{
     current_task::{self, RuntimeCell, RuntimeOwned},
@@ -228,7 +228,7 @@ fn ran() -> Vec<usize> {
 }
 
 /// Sends what an execution in its own process did not see.
-pub(super) fn send(to: &mut Message) {
+pub(super) fn send(to: &mut WireMessage) {
     to.put_all(SENTENCES.get().iter(), |to, it| to.put_text(it));
     to.put_all(ran().into_iter(), |to, it| to.put(it as u64));
     to.put_flag(HAS_TASKS.get());
@@ -236,9 +236,9 @@ pub(super) fn send(to: &mut Message) {
 }
 
 /// Receives it.
-pub(super) fn receive(from: &mut Message) {
-    from.take_all(Message::take_text).into_iter().for_each(add);
-    for at in from.take_all(Message::take_usize) {
+pub(super) fn receive(from: &mut WireMessage) {
+    from.take_all(WireMessage::take_text).into_iter().for_each(add);
+    for at in from.take_all(WireMessage::take_usize) {
         if let Some(watched) = WATCHED.get().get_mut(at) {
             watched.ran = true;
             races::note_unseen_code();

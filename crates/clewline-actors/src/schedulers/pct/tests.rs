@@ -44,7 +44,7 @@ fn of_two_lowered_chains_either_may_run_first() {
     };
     let system = ActorSystem::new(harness, scenario, Rules::default()).expect("it fits");
     let mut execution = Execution::new(system.engine(), Snapshots::Sound);
-    let (settings, budget) = (Settings::default(), Budget::unlimited());
+    let (settings, budget) = (MessageSchedulerSettings::default(), Budget::unlimited());
     let mut statistics = Statistics::unjudged(&settings, &budget);
     // How many executions have this number of runs of steps of one chain.
     let mut runs = [0; 9];

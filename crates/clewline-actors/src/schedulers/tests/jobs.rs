@@ -6,7 +6,7 @@ use clewline_testing::pick;
 use super::{super::*, delays, random_actors::draw};
 use crate::{
     Actor, ActorId, ActorSystem, AnyActor, BadHandler, Clients, Context, FirstViolation, Harness, HistoryId,
-    HistoryVerdict, Rules, Scenario, Schedule, random_systems,
+    HistoryVerdict, MessageSchedule, Rules, Scenario, random_systems,
     samples::{OneRequest, Register, hasty, judge},
 };
 
@@ -19,14 +19,14 @@ struct CountsAndViolation {
     counts: [u64; 8],
     before_violated: Option<u64>,
     histories: Vec<(HistoryId, HistoryVerdict)>,
-    first: Option<(u64, Schedule, HistoryId)>,
+    first: Option<(u64, MessageSchedule, HistoryId)>,
 }
 
 /// The results, and the number of branches explored by workers.
 fn explore_counted<H>(
-    entry: &Entry,
+    entry: &MessageSchedulerEntry,
     system: &ActorSystem<H>,
-    settings: &Settings,
+    settings: &MessageSchedulerSettings,
 ) -> (CountsAndViolation, u64)
 where
     H: Harness<Specification = Register> + 'static,
@@ -56,14 +56,20 @@ where
 }
 
 /// Returns the number of branches explored by workers.
-fn compare<H>(entry: &Entry, system: &ActorSystem<H>, settings: &Settings, about: &str) -> u64
+fn compare<H>(
+    entry: &MessageSchedulerEntry,
+    system: &ActorSystem<H>,
+    settings: &MessageSchedulerSettings,
+    about: &str,
+) -> u64
 where
     H: Harness<Specification = Register> + 'static,
 {
     let (alone, added) = explore_counted(entry, system, settings);
     assert_eq!(added, 0, "there are no workers");
     let together = [2, 4].map(|jobs| {
-        let (together, added) = explore_counted(entry, system, &Settings { jobs, ..settings.clone() });
+        let (together, added) =
+            explore_counted(entry, system, &MessageSchedulerSettings { jobs, ..settings.clone() });
         assert_eq!(together, alone, "{} with {jobs} threads, {settings:?}, {about}", entry.name);
         added
     });
@@ -74,16 +80,20 @@ where
 fn results_do_not_depend_on_the_number_of_threads_for_the_hasty_register() {
     let system = hasty();
     for entry in &SCHEDULERS {
-        let whole = Settings { schedules: 300, bounds: delays(4), ..Settings::default() };
+        let whole = MessageSchedulerSettings {
+            schedules: 300,
+            bounds: delays(4),
+            ..MessageSchedulerSettings::default()
+        };
         assert!(0 < compare(entry, &system, &whole, "whole"), "{} has workers", entry.name);
         for schedules in (1..60).step_by(pick(20, 1)) {
-            compare(entry, &system, &Settings { schedules, ..whole.clone() }, "schedules");
+            compare(entry, &system, &MessageSchedulerSettings { schedules, ..whole.clone() }, "schedules");
         }
         for violations in (1..13).step_by(pick(5, 1)) {
-            compare(entry, &system, &Settings { violations, ..whole.clone() }, "violations");
+            compare(entry, &system, &MessageSchedulerSettings { violations, ..whole.clone() }, "violations");
         }
         for steps in (1..9).step_by(pick(4, 1)) {
-            compare(entry, &system, &Settings { steps, ..whole.clone() }, "steps");
+            compare(entry, &system, &MessageSchedulerSettings { steps, ..whole.clone() }, "steps");
         }
     }
 }
@@ -92,7 +102,12 @@ fn results_do_not_depend_on_the_number_of_threads_for_the_hasty_register() {
 fn results_do_not_depend_on_the_number_of_threads_for_random_systems() {
     let (mut helped, mut wrong) = (0, 0);
     for seed in 0..pick(10, 150) {
-        let settings = Settings { schedules: 100, steps: 40, seed, ..Settings::default() };
+        let settings = MessageSchedulerSettings {
+            schedules: 100,
+            steps: 40,
+            seed,
+            ..MessageSchedulerSettings::default()
+        };
         let (system, about) = draw(seed);
         let (harness, scenario, rules) = random_systems::random(seed);
         let random_system = ActorSystem::new(harness, scenario, rules).unwrap();
@@ -113,7 +128,7 @@ fn workers_end_when_the_exploration_is_cancelled() {
         let mut verdicts = Verdicts::new(Box::new(judge(&system)));
         let budget = Budget::unlimited();
         budget.stop(clewline_core::Reason::Cancelled);
-        let settings = Settings { jobs: 4, ..Settings::default() };
+        let settings = MessageSchedulerSettings { jobs: 4, ..MessageSchedulerSettings::default() };
         let (coverage, statistics) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
         assert_eq!(
             (coverage, statistics.schedules),
@@ -147,7 +162,12 @@ fn a_handler_that_panics_is_reported_by_any_thread() {
             let actors = || -> Vec<Box<dyn AnyActor<u8>>> { vec![Box::new(PanicsInOneOrder(Vec::new()))] };
             let harness = OneRequest { actors, request: 0, done: None };
             let system = ActorSystem::new(harness, scenario.clone(), Rules::default()).unwrap();
-            let settings = Settings { jobs, schedules: 1_000, bounds: delays(9), ..Settings::default() };
+            let settings = MessageSchedulerSettings {
+                jobs,
+                schedules: 1_000,
+                bounds: delays(9),
+                ..MessageSchedulerSettings::default()
+            };
             let (CountsAndViolation { coverage, bad_handler, .. }, _) =
                 explore_counted(entry, &system, &settings);
             let bad_handler = bad_handler.unwrap_or_else(|| panic!("{} with {jobs}: {coverage}", entry.name));

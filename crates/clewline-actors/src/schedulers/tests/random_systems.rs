@@ -25,13 +25,17 @@ fn seeds() -> u64 {
 /// Schedules, canonical histories, and violated canonical histories; `None` if there are too many.
 type HistorySets = (u64, BTreeSet<HistoryId>, BTreeSet<HistoryId>);
 
-fn explore_histories<H>(entry: &Entry, system: &ActorSystem<H>, schedules: u64) -> Option<HistorySets>
+fn explore_histories<H>(
+    entry: &MessageSchedulerEntry,
+    system: &ActorSystem<H>,
+    schedules: u64,
+) -> Option<HistorySets>
 where
     H: Harness<Specification = Register> + 'static,
 {
     let mut verdicts = Verdicts::new(Box::new(judge(system)));
     let budget = Budget::unlimited();
-    let settings = Settings { schedules, steps: 60, ..Settings::default() };
+    let settings = MessageSchedulerSettings { schedules, steps: 60, ..MessageSchedulerSettings::default() };
     let (coverage, statistics) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
     if coverage != Coverage::Exhausted {
         return None;
@@ -106,7 +110,8 @@ fn a_step_with_several_outcomes_wakes_as_one() {
 }
 
 fn check_independence(seed: u64, dependence: &dyn Dependence) -> Option<String> {
-    let settings = Settings { schedules: 1, steps: 40, seed, ..Settings::default() };
+    let settings =
+        MessageSchedulerSettings { schedules: 1, steps: 40, seed, ..MessageSchedulerSettings::default() };
     let (system, about) = draw(seed);
     let refuted = refute(&mut Execution::new(system.engine(), Snapshots::Sound), dependence, &settings);
     if let Some(refuted) = refuted {
@@ -137,7 +142,8 @@ fn a_duplicate_arrives_after_messages_sent_before_it() {
     let faults = Faults { duplicate: 1, ..Faults::default() };
     let rules = Rules { delivery: Delivery::FifoPerChannel, ignored: Ignored::Gone, faults };
     for seed in 0..seeds() / 2 {
-        let settings = Settings { schedules: 2, steps: 40, seed, ..Settings::default() };
+        let settings =
+            MessageSchedulerSettings { schedules: 2, steps: 40, seed, ..MessageSchedulerSettings::default() };
         let (harness, scenario, _) = random_systems::random(seed);
         let system = ActorSystem::new(harness, scenario, rules).unwrap();
         let mut execution = Execution::new(system.engine(), Snapshots::Sound);
@@ -155,7 +161,8 @@ fn the_cause_of_a_message_does_not_race_with_it() {
         let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
         let mut verdicts = Verdicts::new(Box::new(judge(&system)));
         let budget = Budget::unlimited();
-        let settings = Settings { schedules: 2_000, steps: 60, ..Settings::default() };
+        let settings =
+            MessageSchedulerSettings { schedules: 2_000, steps: 60, ..MessageSchedulerSettings::default() };
         let (coverage, statistics) =
             explore(&dpor::ENTRY, system.engine(), &settings, &mut verdicts, &budget);
         if coverage == Coverage::Exhausted {

@@ -7,7 +7,7 @@ use clewline_core::{
     Budget, Datum, ErasedSpec, GeneratorConfig, ObjectKind, Problem, RoleKind, ValueDomain, Verdict,
 };
 use clewline_monitor::find;
-use clewline_specs::Entry;
+use clewline_specs::SpecificationEntry;
 
 /// The share of histories of a few methods that a monitor may refuse.
 const REFUSED_MAX: f64 = 0.05;
@@ -23,7 +23,7 @@ pub(crate) struct Decided {
 
 impl Decided {
     /// Runs the monitor, if there is one, on each method together with those before it.
-    pub(crate) fn of(entry: &Entry, spec: &dyn ErasedSpec) -> Decided {
+    pub(crate) fn of(entry: &SpecificationEntry, spec: &dyn ErasedSpec) -> Decided {
         let case = spec.load(spec.generate(&GeneratorConfig::default())).unwrap();
         let kind = case.problems().first().and_then(Problem::kind);
         let mut decided = Decided { kind, methods: Vec::new(), adders: BTreeSet::new() };

@@ -2,14 +2,14 @@
 //! `auto`, whichever checker decides.
 
 use clewline_check::{
-    Algorithm, ByMonitor, Checker, Judgement, Options, check, checkers, judge, search::SEARCHES,
+    Algorithm, ByMonitor, Checker, JudgeOptions, Judgement, check, checkers, judge, search::SEARCHES,
 };
 use clewline_core::{
     Budget, ErasedHistory, ErasedSpec, Explanation, GeneratorConfig, ObjectKind, OperationId, Problem,
     Random, RawCall, Reason, Recording, Retain, RoleKind, Roles, Value, Verdict, Witness,
 };
 use clewline_monitor::find;
-use clewline_specs::{CATALOG, Entry};
+use clewline_specs::{CATALOG, SpecificationEntry};
 use clewline_testing::{pick, pick_of_three};
 
 use super::{VerdictCounts, decided::Decided};
@@ -35,7 +35,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn of(entry: &Entry) -> Drawn {
+    fn of(entry: &SpecificationEntry) -> Drawn {
         let spec = clewline_specs::find(entry.name).unwrap();
         Drawn { decided: Decided::of(entry, &*spec), spec }
     }
@@ -195,11 +195,11 @@ fn monitors_agree_with_a_search_on_random_histories() {
 /// `auto` and the search have the same verdict on any history; a witness is one of the whole, and
 /// the checker that decided is named.
 fn check_auto(case: &dyn ErasedHistory, counts: &mut VerdictCounts, about: &str) {
-    let options = |algorithm: Algorithm| Options {
+    let options = |algorithm: Algorithm| JudgeOptions {
         algorithm,
         budget: Budget::unlimited().with_configurations(10 * CONFIGURATIONS),
         counterexample_configurations: 2_000,
-        ..Options::default()
+        ..JudgeOptions::default()
     };
     let expected = judge(case.problems(), &options(Algorithm::Named(vec![jit_graph()]))).verdict;
     let Judgement { verdict, algorithm, .. } = judge(case.problems(), &options(Algorithm::Auto));

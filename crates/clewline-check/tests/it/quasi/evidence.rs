@@ -4,7 +4,8 @@
 use clewline_check::{
     check,
     relaxed::{
-        LeastFactor, Quasi, QuasiWitness, QuasiWitnessError, Relaxation, Sense, displaced, least_factor,
+        LeastFactor, QuasiVerdict, QuasiWitness, QuasiWitnessError, Relaxation, Sense, displaced,
+        least_factor,
     },
     search::SEARCHES,
 };
@@ -22,13 +23,13 @@ fn check_displaced(spec: &str, factors: &str, drawing: &str, expected: &str) {
     let problem = &case.problems()[0];
     let relaxation = relaxation(problem, factors);
     let text = match displaced(problem, &relaxation, &Budget::unlimited()) {
-        Quasi::Holds(witness) => {
+        QuasiVerdict::Holds(witness) => {
             let moved = witness.displacement.iter().filter(|it| it.1 != 0);
             let texts: Vec<String> = moved.map(|&(id, by)| format!("{} {by:+}", problem.label(id))).collect();
             format!("holds: {}", texts.join(", "))
         }
-        Quasi::Violated(violation) => violation.text(problem),
-        Quasi::Unknown(reason) => panic!("{reason}"),
+        QuasiVerdict::Violated(violation) => violation.text(problem),
+        QuasiVerdict::Unknown(reason) => panic!("{reason}"),
     };
     assert_eq!(text, expected);
 }
@@ -77,7 +78,7 @@ fn two_displaced_classes_are_reported_together() {
     let case = drawn("set", "A: |contains 1 → true| |add 1 → true| |contains 2 → true| |add 2 → true|");
     let problem = &case.problems()[0];
     let relaxation = Relaxation { class_of: [0, 0, 1, 1].map(Some).to_vec(), factors: vec![0, 0] };
-    let Quasi::Violated(violation) = displaced(problem, &relaxation, &Budget::unlimited()) else {
+    let QuasiVerdict::Violated(violation) = displaced(problem, &relaxation, &Budget::unlimited()) else {
         panic!("a value was found before it was added");
     };
     assert_eq!((violation.sense, violation.at_best), (Sense::Everywhere, 1));
@@ -230,7 +231,7 @@ fn a_long_history_is_decided() {
     let budget = Budget::unlimited().with_configurations(300_000);
     let relaxation = relaxation(problem, "enq=0,deq=6");
     match displaced(problem, &relaxation, &budget) {
-        Quasi::Holds(witness) => assert_eq!(witness.verify(problem, &relaxation), Ok(())),
+        QuasiVerdict::Holds(witness) => assert_eq!(witness.verify(problem, &relaxation), Ok(())),
         other => panic!("{other:?}"),
     }
 }
@@ -241,16 +242,16 @@ fn a_search_stops_at_its_budget() {
     let problem = &case.problems()[0];
     let relaxation = Relaxation::all(problem, 1);
     let few = Budget::unlimited().with_configurations(5);
-    assert_eq!(displaced(problem, &relaxation, &few), Quasi::Unknown(Reason::Configurations(5)));
+    assert_eq!(displaced(problem, &relaxation, &few), QuasiVerdict::Unknown(Reason::Configurations(5)));
     assert!(0 < few.visited());
     let least = least_factor(problem, &relaxation, 0, &few);
     assert_eq!(least, LeastFactor::Unknown { at_least: 0, reason: Reason::Configurations(5) });
     let stopped = Budget::unlimited();
     stopped.stop(Reason::Cancelled);
-    assert_eq!(displaced(problem, &relaxation, &stopped), Quasi::Unknown(Reason::Cancelled));
+    assert_eq!(displaced(problem, &relaxation, &stopped), QuasiVerdict::Unknown(Reason::Cancelled));
     let tiny = Budget::unlimited().with_memory(1_000);
     let free = Relaxation { class_of: vec![None; problem.len()], factors: Vec::new() };
-    assert_eq!(displaced(problem, &free, &tiny), Quasi::Unknown(Reason::Memory(1_000)));
+    assert_eq!(displaced(problem, &free, &tiny), QuasiVerdict::Unknown(Reason::Memory(1_000)));
 }
 
 /// Four `deq` in reverse are displaced by 3 places at best; to find that takes more than to find
@@ -260,7 +261,7 @@ fn a_violation_reports_that_its_explanation_was_given_up() {
     let case = drawn("queue", "A: |enq 1| |enq 2| |enq 3| |enq 4| |deq → 4| |deq → 3| |deq → 2| |deq → 1|");
     let problem = &case.problems()[0];
     let budget = Budget::unlimited().with_configurations(4);
-    let Quasi::Violated(violation) = displaced(problem, &Relaxation::all(problem, 0), &budget) else {
+    let QuasiVerdict::Violated(violation) = displaced(problem, &Relaxation::all(problem, 0), &budget) else {
         panic!("it takes four configurations to see that 4 is not first");
     };
     assert_eq!((violation.sense, violation.at_best, violation.allowed), (Sense::AtLeast, 1, 0));
@@ -277,7 +278,7 @@ fn a_relaxation_of_another_problem_is_refused() {
     let refusal =
         |class_of, factors| match displaced(problem, &Relaxation { class_of, factors }, &Budget::unlimited())
         {
-            Quasi::Unknown(Reason::Refused(why)) => why,
+            QuasiVerdict::Unknown(Reason::Refused(why)) => why,
             other => panic!("{other:?}"),
         };
     assert_eq!(refusal(vec![None], vec![]), "1 operations have a class or none, but there are 2");

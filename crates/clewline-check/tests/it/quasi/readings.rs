@@ -4,7 +4,7 @@
 //! has been overtaken k times before; everything else is as in a queue, and real time is respected.
 //! Implemented here in the simplest way.
 
-use clewline_check::relaxed::{Quasi, displaced};
+use clewline_check::relaxed::{QuasiVerdict, displaced};
 use clewline_core::{Budget, ErasedHistory, Problem};
 
 use super::factors::relaxation;
@@ -55,9 +55,9 @@ fn place_next(
 
 fn is_displaced(problem: &Problem<'_>, factors: &str) -> bool {
     match displaced(problem, &relaxation(problem, factors), &Budget::unlimited()) {
-        Quasi::Holds(_) => true,
-        Quasi::Violated(_) => false,
-        Quasi::Unknown(reason) => panic!("{reason}"),
+        QuasiVerdict::Holds(_) => true,
+        QuasiVerdict::Violated(_) => false,
+        QuasiVerdict::Unknown(reason) => panic!("{reason}"),
     }
 }
 

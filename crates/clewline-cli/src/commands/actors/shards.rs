@@ -8,7 +8,10 @@ use std::{path::Path, sync::atomic::Ordering, time::Instant};
 
 use clewline_core::Verdict;
 use clewline_lab::systems::{FoundSystem, NamedSystem, find_system};
-use clewline_methods::actors::{NO_RESULT, Options, Outcome, Presented, Progress, ReportContext, explore};
+use clewline_methods::actors::{
+    ExploreOptions, ExploreOutcome, ExploreProgress, ExploreReportContext, NO_RESULT, PresentedExploration,
+    explore,
+};
 use clewline_report::render::{Proposal, Publish};
 use serde_json::{Value as Json, json};
 
@@ -84,12 +87,12 @@ struct Shown<'a> {
 fn explored(
     shown: &Shown<'_>,
     named: &NamedSystem,
-    options: &Options,
+    options: &ExploreOptions,
     is_last: bool,
     file: &Json,
     journal: &mut Journal,
 ) -> Result<Json, Failure> {
-    let progress = Progress::default();
+    let progress = ExploreProgress::default();
     // Smaller budgets are not explored.
     progress.fault_budgets.store(usize::MAX, Ordering::Relaxed);
     let outcome = named.harness(options).and_then(|it| explore(&it, options, &progress));
@@ -130,11 +133,11 @@ fn file(args: &Args) -> Json {
 }
 
 /// The report on an outcome.
-fn kept(shown: &Shown<'_>, options: &Options, outcome: &Outcome) -> Json {
+fn kept(shown: &Shown<'_>, options: &ExploreOptions, outcome: &ExploreOutcome) -> Json {
     let Shown { args, found, harness } = shown;
     let next = next(args, outcome);
     let (next, beside) = (Proposal::commands(&next), Proposal::commands(&Proposal::beside_page(next)));
-    let context = |next| ReportContext {
+    let context = |next| ExploreReportContext {
         system: &args.system,
         harness,
         spec: found.system.spec,
@@ -142,8 +145,8 @@ fn kept(shown: &Shown<'_>, options: &Options, outcome: &Outcome) -> Json {
         is_replay: false,
         next,
     };
-    let alone = Presented { context: context(&next), outcome };
-    let beside = Presented { context: context(&beside), outcome };
+    let alone = PresentedExploration { context: context(&next), outcome };
+    let beside = PresentedExploration { context: context(&beside), outcome };
     let texts = (kept_report::of(&alone), kept_report::of(&beside));
     kept_report::to_json(&texts.0, &texts.1, &beside.page(), beside.svg())
 }

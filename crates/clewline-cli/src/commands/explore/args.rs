@@ -273,6 +273,6 @@ pub(super) fn nondeterminism(text: &str) -> Result<Nondeterminism, ParseError> {
 
 /// The list of schedulers, one per line.
 pub(super) fn schedulers() -> String {
-    let line = |it: &clewline_explore::schedulers::Entry| format!("\n  {}: {}", it.name, it.about);
+    let line = |it: &clewline_explore::schedulers::SchedulerEntry| format!("\n  {}: {}", it.name, it.about);
     format!("Scheduler (search strategy):{}", SCHEDULERS.iter().map(line).collect::<String>())
 }

@@ -5,7 +5,7 @@ use clewline_lab::{
     census::{Census, Readings, count},
     enumeration::{Counting, Enumeration, EnumerationPlan, SerialCalls},
 };
-use clewline_methods::{line_up::Matrix, relaxed::Roles};
+use clewline_methods::{line_up::Matrix, relaxed::ElementCalls};
 use clewline_report::render::{
     block::{self, Block},
     grouped,
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, subject: &Subject) -> Result<Status, Failure> {
     let spec = if args.spec == "serial" { subject.spec() } else { Some(args.spec.as_str()) };
     let spec = spec.ok_or_else(|| wrong("the subject has no specification: give --spec"))?;
     // The golden model is sequential, and not relaxed itself.
-    let spec = Roles::plain(spec).to_owned();
+    let spec = ElementCalls::plain(spec).to_owned();
     let options = plan::options(args, subject, &plan)?;
     let serial = SerialCalls::of(&matrix.initial, &matrix.columns, &matrix.last);
     let golden = serial.len();

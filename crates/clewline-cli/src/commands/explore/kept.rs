@@ -3,7 +3,7 @@
 use clewline_core::Reason;
 use clewline_explore::Limit;
 use clewline_methods::{
-    line_up::{Matrix, text::Summary},
+    line_up::{Matrix, text::MatrixSummary},
     relaxed::FactorHistogram,
 };
 use serde_json::{Value as Json, json};
@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use crate::commands::journal::milliseconds;
 
 /// The summary of one matrix, without the matrix.
-pub(super) fn to_json(one: &Summary) -> Json {
+pub(super) fn to_json(one: &MatrixSummary) -> Json {
     let limit = one.limit.as_ref().map(|it| match it {
         Limit::Cut(n) => json!(["cut", n]),
         Limit::Executions(n) => json!(["executions", n]),
@@ -38,7 +38,7 @@ pub(super) fn to_json(one: &Summary) -> Json {
 }
 
 /// The summary of `matrix` that was written as `json`; `None` if it was not.
-pub(super) fn from_json(json: &Json, matrix: Matrix) -> Option<Summary> {
+pub(super) fn from_json(json: &Json, matrix: Matrix) -> Option<MatrixSummary> {
     let text = |it: &Json| it.as_str().map(str::to_owned);
     let number = |name: &str| json[name].as_u64();
     let limit = &json["limit"];
@@ -54,7 +54,7 @@ pub(super) fn from_json(json: &Json, matrix: Matrix) -> Option<Summary> {
         let pair = |it: &Json| Some((u32::try_from(it[0].as_u64()?).ok()?, it[1].as_u64()?));
         FactorHistogram { histories: it.iter().filter_map(pair).collect() }
     });
-    Some(Summary {
+    Some(MatrixSummary {
         matrices: 1,
         violated: number("violated")?,
         unknown: number("unknown")?,
@@ -76,7 +76,7 @@ pub(super) fn from_json(json: &Json, matrix: Matrix) -> Option<Summary> {
 }
 
 /// Adds the summary of one more matrix.
-pub(super) fn add(all: &mut Summary, one: Summary) {
+pub(super) fn add(all: &mut MatrixSummary, one: MatrixSummary) {
     all.matrices += one.matrices;
     all.first = all.first.take().or(one.first);
     all.violated += one.violated;
@@ -109,7 +109,7 @@ mod tests {
         let matrix: Matrix = "enq(1) | deq".parse().unwrap();
         let mut needed = FactorHistogram::default();
         needed.histories.extend([(0, 3), (2, 1)]);
-        let one = Summary {
+        let one = MatrixSummary {
             matrices: 1,
             first: Some(matrix.clone()),
             unknown: 1,
@@ -121,11 +121,11 @@ mod tests {
             unserializable: Some(4),
             needed: vec![(matrix.clone(), needed)],
             elapsed: Duration::from_millis(77),
-            ..Summary::default()
+            ..MatrixSummary::default()
         };
         let again = from_json(&to_json(&one), matrix).unwrap();
         assert_eq!(format!("{again:?}"), format!("{one:?}"));
-        let mut all = Summary::default();
+        let mut all = MatrixSummary::default();
         add(&mut all, again.clone());
         assert_eq!(format!("{all:?}"), format!("{one:?}"));
         add(&mut all, again);

@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 use clewline_core::VerdictKind;
 use clewline_explore::schedulers;
 use clewline_methods::line_up::{
-    Options, Presented,
-    text::{OtherPhase, ReportContext, Summary},
+    LineUpOptions, PresentedLineUp,
+    text::{LineUpReportContext, MatrixSummary, OtherPhase},
 };
 use clewline_report::render::{
     Cause, Present, Publish, WitnessShown,
     block::{Block, Fact},
     html::Page,
     json::Object,
-    summary::Entry,
+    summary::SummaryEntry,
     text::Style,
 };
 use clewline_threads::control::MemoryModel;
@@ -27,7 +27,11 @@ const WEAK_EXECUTIONS_MIN: u64 = 2_000;
 const WEAK_EXECUTIONS_FACTOR: u64 = 4;
 
 /// The options of each exploration, in order.
-pub(super) fn of(args: &Args, subject: &Subject, mut options: Options) -> Result<Vec<Options>, Failure> {
+pub(super) fn of(
+    args: &Args,
+    subject: &Subject,
+    mut options: LineUpOptions,
+) -> Result<Vec<LineUpOptions>, Failure> {
     let read = |token: &String| MemoryModel::read_token(token).map_err(|it| Failure::at("--replay", it));
     let of_token = args.replay.as_ref().map(read).transpose()?.and_then(|it| it.0);
     let only = match (args.memory_model, of_token) {
@@ -57,9 +61,9 @@ pub(super) fn of(args: &Args, subject: &Subject, mut options: Options) -> Result
 /// Gives what is left of the limits to `matrices` matrices under rc11. `first` is what was explored
 /// before.
 pub(super) fn limit(
-    weak: &mut Options,
+    weak: &mut LineUpOptions,
     args: &Args,
-    first: &Summary,
+    first: &MatrixSummary,
     until: Option<Instant>,
     matrices: usize,
 ) {
@@ -74,7 +78,7 @@ pub(super) fn limit(
 
 /// The model of a verdict of sequential consistency, after its headline. Other models are part of
 /// the headline.
-pub(super) fn suffix(args: &Args, subject: &Subject, options: &Options) -> String {
+pub(super) fn suffix(args: &Args, subject: &Subject, options: &LineUpOptions) -> String {
     let model = options.memory.model;
     let is_named = args.memory_model.is_some() || subject.is_program();
     match model {
@@ -102,7 +106,7 @@ pub(super) struct Named {
 
 impl Named {
     /// The words for a violation that only `weak` shows.
-    pub(super) fn needed(weak: MemoryModel, first: &Options) -> Named {
+    pub(super) fn needed(weak: MemoryModel, first: &LineUpOptions) -> Named {
         let first = first.memory.model.title();
         Named {
             suffix: format!("; it holds under {first}"),
@@ -116,7 +120,7 @@ impl Named {
 
     /// The words for matrices that hold under sequential consistency. `is_all`: each was explored
     /// under `weak` as well.
-    pub(super) fn held(mut self, weak: &Options, summary: &Summary, is_all: bool) -> Named {
+    pub(super) fn held(mut self, weak: &LineUpOptions, summary: &MatrixSummary, is_all: bool) -> Named {
         let weak = weak.memory.model.title();
         if summary.verdict() == VerdictKind::Holds(()) && is_all {
             self.suffix.push_str(&format!(" and {weak}"));
@@ -132,7 +136,12 @@ impl Named {
     }
 
     /// Adds what was explored under another model. `is_before`: before the model that is shown.
-    pub(super) fn besides(mut self, context: ReportContext<'_>, summary: &Summary, is_before: bool) -> Named {
+    pub(super) fn besides(
+        mut self,
+        context: LineUpReportContext<'_>,
+        summary: &MatrixSummary,
+        is_before: bool,
+    ) -> Named {
         self.other = OtherPhase::of(&context, summary, is_before);
         (self.elapsed, self.executions) = (summary.elapsed, summary.executions);
         self
@@ -141,7 +150,7 @@ impl Named {
 
 /// The results under one model, and what is said of the other.
 pub(super) struct UnderModels<'a> {
-    pub(super) presented: Presented<'a>,
+    pub(super) presented: PresentedLineUp<'a>,
     pub(super) named: &'a Named,
 }
 
@@ -199,7 +208,7 @@ impl Publish for UnderModels<'_> {
         self.presented.json(witness)
     }
 
-    fn entry(&self) -> Entry {
+    fn entry(&self) -> SummaryEntry {
         let mut entry = self.presented.entry();
         entry.headline.push_str(&self.named.suffix);
         entry.blocks.extend(self.sentence());

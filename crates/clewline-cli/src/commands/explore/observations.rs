@@ -6,29 +6,29 @@
 
 use clewline_core::{CodecError, Datum, ObjectId, Operation, OperationId, RawCall, Recording, Value};
 use clewline_formats::formats::observations::write::{
-    Call, Entry, Event, Fate, observation_set, violation as written,
+    Fate, ObservedCall, ObservedEvent, ObservedHistory, observation_set, violation as written,
 };
 use clewline_methods::line_up::{
-    Finding, Matrix, ObservedOperation, SerialHistory,
+    LineUpFinding, Matrix, ObservedOperation, ShownSerialHistory,
     observations::{Observations, thread_names},
 };
 
 /// The text of the file.
 pub(super) fn to_xml(observations: &Observations) -> String {
     let (threads, calls) = parts(observations.matrix());
-    let entry = |serial: &SerialHistory| {
-        let mut entry = Entry { fates: vec![Fate::NotCalled; calls.len()], events: Vec::new() };
+    let entry = |serial: &ShownSerialHistory| {
+        let mut entry = ObservedHistory { fates: vec![Fate::NotCalled; calls.len()], events: Vec::new() };
         for (at, result) in &serial.complete {
             entry.fates[*at] = Fate::Returned(result.clone());
-            entry.events.extend([Event::Call(*at), Event::Return(*at)]);
+            entry.events.extend([ObservedEvent::Call(*at), ObservedEvent::Return(*at)]);
         }
         if let Some(at) = serial.stuck {
             entry.fates[at] = Fate::Blocked;
-            entry.events.push(Event::Call(at));
+            entry.events.push(ObservedEvent::Call(at));
         }
         entry
     };
-    let entries: Vec<Entry> = observations.histories().iter().map(entry).collect();
+    let entries: Vec<ObservedHistory> = observations.histories().iter().map(entry).collect();
     observation_set(&threads, &calls, &entries)
 }
 
@@ -52,7 +52,7 @@ pub(super) fn from_recording(recording: &Recording, matrix: &Matrix) -> Result<O
         alone: (matrix.initial.len(), matrix.last.len()),
     };
     let histories =
-        orders.iter().map(|it| reader.serial(it)).collect::<Result<Vec<SerialHistory>, CodecError>>()?;
+        orders.iter().map(|it| reader.serial(it)).collect::<Result<Vec<ShownSerialHistory>, CodecError>>()?;
     if histories.is_empty() {
         return Err(CodecError("the file has no history".to_owned()));
     }
@@ -64,11 +64,11 @@ fn object_index(object: ObjectId) -> usize {
 }
 
 /// The threads of a matrix, and its calls, split into method and argument.
-fn parts(matrix: &Matrix) -> (Vec<String>, Vec<Call>) {
+fn parts(matrix: &Matrix) -> (Vec<String>, Vec<ObservedCall>) {
     let (threads, all) = (thread_names(matrix), matrix.to_calls());
     let calls = all.operations().map(|(thread, call)| {
         let (name, value) = apart(call);
-        Call { thread, name: name.to_owned(), value: value.map(str::to_owned) }
+        ObservedCall { thread, name: name.to_owned(), value: value.map(str::to_owned) }
     });
     (threads, calls.collect())
 }
@@ -84,16 +84,16 @@ fn apart(call: &str) -> (&str, Option<&str>) {
 struct ObservationReader<'a> {
     recording: &'a Recording,
     threads: &'a [String],
-    calls: &'a [Call],
+    calls: &'a [ObservedCall],
     // The number of initial calls, and of final ones.
     alone: (usize, usize),
 }
 
 impl ObservationReader<'_> {
     /// Operations of one history, in the order in which they were called.
-    fn serial(&self, order: &[OperationId]) -> Result<SerialHistory, CodecError> {
+    fn serial(&self, order: &[OperationId]) -> Result<ShownSerialHistory, CodecError> {
         let mut next = vec![0; self.threads.len()];
-        let mut serial = SerialHistory::default();
+        let mut serial = ShownSerialHistory::default();
         let mut end = 0;
         for &id in order {
             let operation = self.recording.history.operation(id);
@@ -114,7 +114,7 @@ impl ObservationReader<'_> {
     }
 
     /// A call that is missing in the history.
-    fn missing(&self, serial: &SerialHistory) -> Option<usize> {
+    fn missing(&self, serial: &ShownSerialHistory) -> Option<usize> {
         let order = || serial.complete.iter().map(|it| it.0).chain(serial.stuck);
         // Initial and final calls have one place each: they are the first and the last calls of
         // all.
@@ -150,7 +150,7 @@ impl ObservationReader<'_> {
                 self.threads.join(", ")
             ))
         })?;
-        let found = Call {
+        let found = ObservedCall {
             thread,
             name: self.text(operation.call.method),
             value: Some(self.text(operation.call.arg)).filter(|it| !it.is_empty()),
@@ -180,27 +180,27 @@ impl ObservationReader<'_> {
     }
 }
 
-fn shown(call: &Call) -> String {
+fn shown(call: &ObservedCall) -> String {
     let value = call.value.as_ref().map_or_else(String::new, |it| format!("({it})"));
     format!("{}{value}", call.name)
 }
 
 /// An execution that has no witness, in the notation of observation files.
-pub(super) fn violation(subject: &str, matrix: &Matrix, finding: &Finding) -> String {
+pub(super) fn violation(subject: &str, matrix: &Matrix, finding: &LineUpFinding) -> String {
     let (threads, calls) = parts(matrix);
     let fate = |it: &ObservedOperation| match (&it.returned, it.called) {
         (Some((_, result)), _) => Fate::Returned(result.clone()),
         (None, Some(_)) => Fate::Blocked,
         (None, None) => Fate::NotCalled,
     };
-    let mut events: Vec<(u64, Event)> = Vec::new();
+    let mut events: Vec<(u64, ObservedEvent)> = Vec::new();
     for (at, seen) in finding.operations.iter().enumerate() {
         // A call comes before its step, and a return after it.
-        events.extend(seen.called.map(|it| (2 * u64::from(it), Event::Call(at))));
-        events.extend(seen.returned.as_ref().map(|it| (2 * u64::from(it.0) + 1, Event::Return(at))));
+        events.extend(seen.called.map(|it| (2 * u64::from(it), ObservedEvent::Call(at))));
+        events.extend(seen.returned.as_ref().map(|it| (2 * u64::from(it.0) + 1, ObservedEvent::Return(at))));
     }
     events.sort_by_key(|it| it.0);
-    let entry = Entry {
+    let entry = ObservedHistory {
         fates: finding.operations.iter().map(fate).collect(),
         events: events.into_iter().map(|it| it.1).collect(),
     };
@@ -216,7 +216,7 @@ mod tests {
         thread,
     };
 
-    use clewline_methods::line_up::{Options, observations::observe};
+    use clewline_methods::line_up::{LineUpOptions, observations::observe};
 
     use super::*;
 
@@ -256,7 +256,7 @@ mod tests {
             let mut matrix: Matrix = text.parse().expect("a matrix");
             for initial in [vec![], vec!["push(2)".to_owned()]] {
                 matrix.initial = initial;
-                let observed = observe(&bag(), &matrix, &Options::default()).expect("known calls");
+                let observed = observe(&bag(), &matrix, &LineUpOptions::default()).expect("known calls");
                 let xml = to_xml(&observed);
                 let again = from_recording(&read(&xml), &matrix).expect("of this matrix");
                 let sorted = |it: &Observations| {
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_file_is_written_as_the_paper_does() {
         let matrix: Matrix = "push(1) | take".parse().expect("a matrix");
-        let xml = to_xml(&observe(&bag(), &matrix, &Options::default()).expect("known calls"));
+        let xml = to_xml(&observe(&bag(), &matrix, &LineUpOptions::default()).expect("known calls"));
         let expected = r#"<observationset>
 <observation>
 <thread id="a"></thread>
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn a_file_of_another_matrix_is_refused() {
         let matrix: Matrix = "push(1) take | push(2)".parse().expect("a matrix");
-        let xml = to_xml(&observe(&bag(), &matrix, &Options::default()).expect("known calls"));
+        let xml = to_xml(&observe(&bag(), &matrix, &LineUpOptions::default()).expect("known calls"));
         for other in ["push(1) take | push(1)", "push(1) take", "push(1) | push(2)"] {
             let other: Matrix = other.parse().expect("a matrix");
             assert!(from_recording(&read(&xml), &other).is_err(), "{other}");
@@ -315,7 +315,7 @@ mod tests {
         let push = || vec!["push(2)".to_owned()];
         for text in ["push(1) take | push(2)", "take | take", "push(1)"] {
             let matrix = parsed(text);
-            let xml = to_xml(&observe(&bag(), &matrix, &Options::default()).expect("known calls"));
+            let xml = to_xml(&observe(&bag(), &matrix, &LineUpOptions::default()).expect("known calls"));
             let before = Matrix { initial: push(), ..matrix.clone() };
             let refused = from_recording(&read(&xml), &before).expect_err("refused");
             assert!(refused.0.contains("call 1 of thread before, which is push(2) here"), "{refused:?}");

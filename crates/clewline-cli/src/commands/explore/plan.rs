@@ -7,9 +7,10 @@ use clewline_explore::{Bound, Limit, schedulers};
 use clewline_formats::{ReadOptions, formats};
 use clewline_methods::{
     line_up::{
-        Checked, Entry, Finding, Matrix, Options, Plan, Reference, ThreadScheduler, calls, text::Summary,
+        Checked, LineUpFinding, LineUpOptions, Matrix, MatrixEntry, Plan, Reference, ThreadScheduler, calls,
+        text::MatrixSummary,
     },
-    relaxed::{Matrices, QuasiQuery, Roles},
+    relaxed::{ElementCalls, Matrices, QuasiQuery},
 };
 use clewline_report::render::text::shell_word;
 use clewline_specs as specs;
@@ -48,7 +49,7 @@ pub(super) fn of(args: &Args, subject: &Subject, journal: Option<&Journal>) -> R
     }
     let entry = |calls: Vec<String>| {
         let group = calls.first().and_then(|it| subject.role(it));
-        Entry { group, ..Entry::new(calls) }
+        MatrixEntry { group, ..MatrixEntry::new(calls) }
     };
     let entries = entries(args, subject)?.into_iter().map(entry).collect();
     if let Some(most) = args.auto {
@@ -122,8 +123,8 @@ fn parse_calls(text: &str) -> Result<Vec<String>, Failure> {
 }
 
 /// The options with which each matrix is checked.
-pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Options, Failure> {
-    let mut options = Options {
+pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<LineUpOptions, Failure> {
+    let mut options = LineUpOptions {
         scheduler: args
             .scheduler
             .parse::<ThreadScheduler>()
@@ -135,7 +136,7 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
         counts_unserializable: args.serializability,
         may_fail: args.may_fail.clone().unwrap_or_default(),
         sequences: plan.sequences(),
-        ..Options::default()
+        ..LineUpOptions::default()
     };
     if let Some(unknown) = plan.unknown_method(&options.may_fail, &subject.invocations()) {
         return Err(Failure::at("--may-fail", unknown));
@@ -197,9 +198,9 @@ fn golden_failure(failure: Failure) -> Failure {
 pub(super) fn next(
     args: &Args,
     subject: &Subject,
-    options: &Options,
+    options: &LineUpOptions,
     plan: &Plan,
-    summary: &Summary,
+    summary: &MatrixSummary,
     shown: Option<&Checked>,
     is_open: bool,
 ) -> Vec<String> {
@@ -261,8 +262,8 @@ pub(super) fn next(
 fn next_of_finding(
     args: &Args,
     subject: &Subject,
-    options: &Options,
-    finding: &Finding,
+    options: &LineUpOptions,
+    finding: &LineUpFinding,
     command: &str,
 ) -> Vec<String> {
     let (again, more) = match (&args.replay, finding.is_serial) {
@@ -282,7 +283,7 @@ fn next_of_finding(
 }
 
 /// The command that allows results of `finding` that may be intended: they hide what else is wrong.
-fn relaxed(args: &Args, subject: &Subject, finding: &Finding) -> Option<String> {
+fn relaxed(args: &Args, subject: &Subject, finding: &LineUpFinding) -> Option<String> {
     let may_fail = finding.holds_if.as_ref().filter(|_| args.may_fail.is_none())?;
     Some(format!("{} --may-fail {}", with_calls(args, subject), shell_word(&may_fail.to_string())))
 }
@@ -291,7 +292,7 @@ fn relaxed(args: &Args, subject: &Subject, finding: &Finding) -> Option<String> 
 fn beyond_limit(
     args: &Args,
     subject: &Subject,
-    summary: &Summary,
+    summary: &MatrixSummary,
     command: &str,
     steps: &str,
 ) -> Option<String> {
@@ -318,8 +319,8 @@ fn beyond_limit(
 pub(super) fn ask_quasi(
     args: &Args,
     subject: &Subject,
-    options: &mut Options,
-) -> Result<Option<Roles>, Failure> {
+    options: &mut LineUpOptions,
+) -> Result<Option<ElementCalls>, Failure> {
     let Some(quasi) = quasi::parse(args.quasi.as_deref(), args.reading.as_deref())? else { return Ok(None) };
     let spec = if args.spec == "serial" { subject.spec() } else { Some(args.spec.as_str()) };
     let given = [&args.initial, &args.final_calls].into_iter().chain(&args.calls).chain(&args.sequence);

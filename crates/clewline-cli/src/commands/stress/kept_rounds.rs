@@ -1,14 +1,14 @@
 //! The counts of a stress test, as a journal keeps them.
 
 use clewline_core::Reason;
-use clewline_methods::{relaxed::FactorHistogram, stress::Outcome};
+use clewline_methods::{relaxed::FactorHistogram, stress::StressOutcome};
 use clewline_threads::Pinning;
 use serde_json::{Value as Json, json};
 
 use crate::commands::journal::milliseconds;
 
 /// The counts of all rounds until now.
-pub(super) fn to_json(outcome: &Outcome) -> Json {
+pub(super) fn to_json(outcome: &StressOutcome) -> Json {
     let reason = outcome.reason.as_ref().map(|it| match it {
         Reason::Configurations(most) => json!(["configurations", most]),
         Reason::Memory(most) => json!(["memory", most]),
@@ -28,7 +28,7 @@ pub(super) fn to_json(outcome: &Outcome) -> Json {
 }
 
 /// Adds the counts of earlier rounds, if there are any, to those of the last one.
-pub(super) fn add(outcome: &mut Outcome, before: &Json) {
+pub(super) fn add(outcome: &mut StressOutcome, before: &Json) {
     let number = |name: &str| before[name].as_u64().unwrap_or(0);
     outcome.executions += number("executions");
     outcome.operations += number("operations");

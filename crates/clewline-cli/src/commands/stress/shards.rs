@@ -10,7 +10,7 @@ use std::{
 };
 
 use clewline_core::is_interrupted;
-use clewline_methods::stress::{Outcome, Stress};
+use clewline_methods::stress::{Stress, StressOutcome};
 use clewline_report::render::{Proposal, Publish};
 use clewline_threads::{ClockKind, Pinning};
 use serde_json::{Value as Json, json};
@@ -89,7 +89,7 @@ fn make(
 }
 
 /// The report on a finding.
-fn kept(outcome: &mut Outcome) -> Json {
+fn kept(outcome: &mut StressOutcome) -> Json {
     let svg = outcome.svg();
     let alone = kept_report::of(outcome);
     outcome.next = Proposal::beside_page(std::mem::take(&mut outcome.next));

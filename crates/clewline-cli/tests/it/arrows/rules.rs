@@ -152,3 +152,35 @@ pub(super) fn upward(tree: &Tree, Layers { krate, folder, layers }: &Layers) -> 
     }
     complaints
 }
+
+/// A public name that several types share on purpose, the crates that may define one, and why.
+pub(super) struct SharedName {
+    pub(super) name: &'static str,
+    pub(super) crates: &'static [&'static str],
+    pub(super) reason: &'static str,
+}
+
+/// The public names that mean two types, and the shared names that no two types have.
+pub(super) fn ambiguous_names(crates: &[&(String, Tree)], shared: &[SharedName]) -> Vec<String> {
+    let mut definitions: BTreeMap<String, BTreeSet<(&str, String)>> = BTreeMap::new();
+    for (krate, tree) in crates {
+        for (name, path) in tree.public_types() {
+            definitions.entry(name).or_default().insert((krate, path));
+        }
+    }
+    definitions.retain(|_, it| 1 < it.len());
+    let mut complaints = Vec::new();
+    for SharedName { name, reason, .. } in shared {
+        if !definitions.contains_key(*name) {
+            complaints.push(format!("`{name}` is one type: delete its exception ({reason})"));
+        }
+    }
+    for (name, places) in definitions {
+        let exception = shared.iter().find(|it| it.name == name);
+        if !exception.is_some_and(|it| places.iter().all(|place| it.crates.contains(&place.0))) {
+            let places: Vec<String> = places.iter().map(|it| format!("    {}: {}", it.0, it.1)).collect();
+            complaints.push(format!("the public name `{name}` means several types:\n{}", places.join("\n")));
+        }
+    }
+    complaints
+}

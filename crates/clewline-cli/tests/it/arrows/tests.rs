@@ -1,7 +1,7 @@
 //! What the reader of imports and the finder of cycles do with small trees.
 
 use super::{
-    rules::{Layers, cycles, detours, read_layers, upward},
+    rules::{Layers, SharedName, ambiguous_names, cycles, detours, read_layers, upward},
     tree::Tree,
 };
 
@@ -224,4 +224,58 @@ fn names_that_modules_around_pass_on_are_found() {
     says("a.rs:2", "crate::Verdict", "clewline_core::Verdict");
     says("room/other.rs:1", "super::Inside", "crate::room::inside::Inside");
     assert_eq!(found.len(), 4, "{found:?}");
+}
+
+#[test]
+fn public_types_are_those_that_other_crates_can_name() {
+    let files = [
+        (
+            "lib.rs",
+            "pub mod open; mod closed; pub use closed::{Passed, inner as deep}; pub use other::Foreign;",
+        ),
+        ("open.rs", "pub struct Open; pub(crate) struct Ours; struct Mine; pub fn open() { struct Local; }"),
+        ("closed.rs", "pub struct Passed; pub struct Kept; pub mod inner; pub use inner::Deep as Alias;"),
+        (
+            "closed/inner.rs",
+            "pub unsafe trait Deep {} pub use super::Kept as Shown; pub mod more { pub type A = u8; }",
+        ),
+    ];
+    let found: Vec<String> =
+        tree(&files).public_types().into_iter().map(|(name, path)| format!("{name} = {path}")).collect();
+    let expected = [
+        "A = closed::inner::more::A",
+        "Deep = closed::inner::Deep",
+        "Open = open::Open",
+        "Passed = closed::Passed",
+        "Shown = closed::Kept",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_public_name_of_two_types_is_found() {
+    let one = ("one".to_owned(), tree(&[("lib.rs", "pub struct Outcome; pub struct One;")]));
+    let two = (
+        "two".to_owned(),
+        tree(&[
+            ("lib.rs", "pub mod a; pub mod b;"),
+            ("a.rs", "pub enum Outcome {}"),
+            ("b.rs", "pub trait B {}"),
+        ]),
+    );
+    let found = ambiguous_names(&[&one, &two], &[]);
+    assert_eq!(
+        found,
+        ["the public name `Outcome` means several types:\n    one: Outcome\n    two: a::Outcome"]
+    );
+    let allow = |name, crates| SharedName { name, crates, reason: "each has one" };
+    assert_eq!(ambiguous_names(&[&one, &two], &[allow("Outcome", &["one", "two"])]), Vec::<String>::new());
+    assert_eq!(ambiguous_names(&[&one, &two], &[allow("Outcome", &["two"])]).len(), 1);
+    let stale = ambiguous_names(&[&one], &[allow("One", &["one"])]);
+    assert_eq!(stale, ["`One` is one type: delete its exception (each has one)"]);
+    let twice = (
+        "twice".to_owned(),
+        tree(&[("lib.rs", "pub mod a; pub mod b;"), ("a.rs", "pub struct A;"), ("b.rs", "pub struct A;")]),
+    );
+    assert_eq!(ambiguous_names(&[&twice], &[]).len(), 1);
 }

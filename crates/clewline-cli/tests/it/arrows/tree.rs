@@ -38,6 +38,10 @@ struct Module {
     defined: BTreeSet<String>,
     imported: BTreeMap<String, Vec<String>>,
     globs: Vec<Vec<String>>,
+    /// The types and modules that it defines with `pub`.
+    public: BTreeSet<String>,
+    /// What it passes on with `pub use`: the path, and the name that it has here.
+    passed_on: Vec<(Vec<String>, String)>,
 }
 
 /// A path in a module's text.
@@ -134,6 +138,41 @@ impl Tree {
             imported.is_none_or(|path| *path == it.segments)
         };
         self.mentions.iter().filter(|it| !it.is_foreign).filter(is_import).filter_map(detour).collect()
+    }
+
+    /// The types and traits that other crates can name: the public name, and the path of the
+    /// definition in this crate. What a macro defines is not seen.
+    pub(super) fn public_types(&self) -> BTreeSet<(String, String)> {
+        let mut types = BTreeSet::new();
+        let mut left = vec![String::new()];
+        let mut seen = BTreeSet::new();
+        while let Some(at) = left.pop() {
+            let Some(module) = self.modules.get(&at).filter(|_| seen.insert(at.clone())) else { continue };
+            for name in &module.public {
+                let path = join(&at, name);
+                if self.modules.contains_key(&path) {
+                    left.push(path.clone());
+                }
+                if module.defined.contains(name) {
+                    types.insert((name.clone(), path));
+                }
+            }
+            for (path, public_name) in &module.passed_on {
+                let Some(Target { module: from, name, .. }) = self.resolve(&at, &at, path, 0) else {
+                    continue;
+                };
+                let is_public =
+                    |it: &String| self.modules.get(&from).is_some_and(|module| module.public.contains(it));
+                match name {
+                    None => left.push(from),
+                    Some(name) if is_public(&name) => {
+                        types.insert((public_name.clone(), join(&from, &name)));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        types
     }
 
     fn file(&self, module: &str) -> String {
@@ -261,7 +300,9 @@ impl Reader<'_> {
                 }
             }
             "use" if !self.is(at + 1, "<") => return self.import(at),
+            "mod" if self.is(at + 2, ";") => self.publish(at),
             "mod" if self.is(at + 2, "{") => {
+                self.publish(at);
                 let (around, _) = self.inside.last().expect("a file is a module").clone();
                 let name = join(&around, &tokens[at + 1].text);
                 let file = self.inside[0].0.clone();
@@ -270,7 +311,11 @@ impl Reader<'_> {
                 self.depth += 1;
                 return at + 3;
             }
-            "struct" | "enum" | "union" | "trait" | "type" | "fn" | "const" | "static" => self.define(at + 1),
+            "struct" | "enum" | "union" | "trait" | "type" => {
+                self.publish(at);
+                self.define(at + 1);
+            }
+            "fn" | "const" | "static" => self.define(at + 1),
             "macro_rules" if self.is(at + 1, "!") => {
                 self.define(at + 2);
                 let module = self.inside[0].0.clone();
@@ -301,6 +346,15 @@ impl Reader<'_> {
         if is_named && self.depth == self.open() {
             let name = self.tokens[at].text.clone();
             self.module().defined.insert(name);
+        }
+    }
+
+    /// Enters the name behind the keyword at `at`, if `pub` stands before it.
+    fn publish(&mut self, at: usize) {
+        let first = if 0 < at && self.is(at - 1, "unsafe") { at - 1 } else { at };
+        if 0 < first && self.is(first - 1, "pub") && self.depth == self.open() {
+            let name = self.tokens[at + 1].text.clone();
+            self.module().public.insert(name);
         }
     }
 
@@ -383,6 +437,9 @@ impl Reader<'_> {
         let mut names = Vec::new();
         let end = self.branch(at + 1, &[], &mut names);
         for (line, path, name) in names {
+            if 0 < at && self.is(at - 1, "pub") && name != "*" {
+                self.module().passed_on.push((path.clone(), name.clone()));
+            }
             if name == "*" {
                 self.module().globs.push(path.clone());
             } else if name != "_" {

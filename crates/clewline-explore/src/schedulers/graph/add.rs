@@ -8,7 +8,7 @@ use super::{
     state::Graph,
 };
 use crate::{
-    order::Clock,
+    order::VectorClock,
     scheduler::{AtomicStep, Choice},
     step::{Access, TaskId},
 };

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::{
-    order::Clock,
+    order::VectorClock,
     step::{TaskId, TaskSet},
 };
 
@@ -38,7 +38,7 @@ impl Prefix {
     }
 }
 
-impl Clock for Prefix {
+impl VectorClock for Prefix {
     fn join(&mut self, other: &Prefix) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             *mine = (*mine).max(*theirs);

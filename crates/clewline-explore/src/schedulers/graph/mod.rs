@@ -36,7 +36,7 @@ mod state;
 
 use std::sync::atomic::Ordering;
 
-use super::entry::{Entry, Settings};
+use super::entry::{SchedulerEntry, SchedulerSettings};
 use crate::{
     scheduler::{AtomicStep, Begin, Choice, Diverged, FastPath, GraphPath, Point, Scheduler},
     step::{Access, SharedId, Step, TaskId, TaskSet},
@@ -45,13 +45,13 @@ use events::INITIAL;
 pub use state::Graph;
 
 /// The entry in the table of schedulers.
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "graph",
     about: "every execution graph of `rc11`: which store each load reads, and the order of stores",
     is_exhaustive: true,
     explores_graphs: true,
     bounds: &[],
-    make: |_: &Settings| Box::new(Graph::default()),
+    make: |_: &SchedulerSettings| Box::new(Graph::default()),
 };
 
 const OTHER_OBJECTS: &str = "the scheduler `graph` explores atomics and fences only, and a thread accesses \

@@ -2,7 +2,7 @@
 
 use super::events::{EventId, Location, NOWHERE, Prefix};
 use crate::{
-    order::{Clock, TaskClocks},
+    order::{TaskClocks, VectorClock},
     step::{SharedId, TaskId, TaskSet},
 };
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use clewline_core::Random as Generator;
 
-use super::super::{SCHEDULERS, Settings, bounded::PREEMPTIONS};
+use super::super::{SCHEDULERS, SchedulerSettings, bounded::PREEMPTIONS};
 use crate::{
     Access, Bounds, Choice, Coverage, Ending, FastPath, Limit, Point, Scheduler, SharedId, Step, System,
     TaskId, TaskSet, explore, with_fast_path,
@@ -98,7 +98,7 @@ fn both(
     for entry in SCHEDULERS.iter().filter(|it| !it.explores_graphs) {
         for preemptions in [None, Some(1), Some(2)] {
             let bounds = Bounds::default().with(&PREEMPTIONS, preemptions);
-            let settings = Settings { seed: 5, executions: 100, bounds };
+            let settings = SchedulerSettings { seed: 5, executions: 100, bounds };
             let seen = [false, true].map(|is_quick| {
                 let tasks = tasks.to_vec();
                 let mut tasks = Tasks { tasks, is_quick, order: String::new(), executions: 0, strange };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// A call of the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct ObservedCall {
     /// Its thread, as an index into the threads.
     pub thread: usize,
     /// The method.
@@ -26,7 +26,7 @@ pub enum Fate {
 
 /// One end of an operation, by the number of its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum ObservedEvent {
     /// It begins.
     Call(usize),
     /// It ends.
@@ -35,18 +35,18 @@ pub enum Event {
 
 /// A history of the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ObservedHistory {
     /// The fate of each call.
     pub fates: Vec<Fate>,
     /// In which order.
-    pub events: Vec<Event>,
+    pub events: Vec<ObservedEvent>,
 }
 
 /// An observation file. Histories with the same calls and results of every thread share a section;
 /// sections and histories keep their order.
 #[must_use]
-pub fn observation_set(threads: &[String], calls: &[Call], entries: &[Entry]) -> String {
-    let mut sections: Vec<(&[Fate], Vec<&Entry>)> = Vec::new();
+pub fn observation_set(threads: &[String], calls: &[ObservedCall], entries: &[ObservedHistory]) -> String {
+    let mut sections: Vec<(&[Fate], Vec<&ObservedHistory>)> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for entry in entries {
         let key: Vec<String> = entry.fates.iter().map(|it| format!("{it:?}")).collect();
@@ -68,13 +68,24 @@ pub fn observation_set(threads: &[String], calls: &[Call], entries: &[Entry]) ->
 
 /// A history by itself, below a line that names the violation.
 #[must_use]
-pub fn violation(heading: &str, threads: &[String], calls: &[Call], entry: &Entry) -> String {
+pub fn violation(
+    heading: &str,
+    threads: &[String],
+    calls: &[ObservedCall],
+    entry: &ObservedHistory,
+) -> String {
     let mut text = format!("{}\n", escape(heading));
     section(&mut text, threads, calls, &entry.fates, &[entry]);
     text
 }
 
-fn section(text: &mut String, threads: &[String], calls: &[Call], fates: &[Fate], entries: &[&Entry]) {
+fn section(
+    text: &mut String,
+    threads: &[String],
+    calls: &[ObservedCall],
+    fates: &[Fate],
+    entries: &[&ObservedHistory],
+) {
     // Operations that were called are numbered from 1, one thread after the other.
     let mut numbers = vec![0; calls.len()];
     let mut next = 1;
@@ -99,8 +110,8 @@ fn section(text: &mut String, threads: &[String], calls: &[Call], fates: &[Fate]
         let mut words: Vec<String> = Vec::new();
         for event in &entry.events {
             words.push(match *event {
-                Event::Call(it) => format!("{}[", numbers[it]),
-                Event::Return(it) => format!("]{}", numbers[it]),
+                ObservedEvent::Call(it) => format!("{}[", numbers[it]),
+                ObservedEvent::Return(it) => format!("]{}", numbers[it]),
             });
         }
         if entry.fates.contains(&Fate::Blocked) {
@@ -110,7 +121,7 @@ fn section(text: &mut String, threads: &[String], calls: &[Call], fates: &[Fate]
     }
 }
 
-fn describe(text: &mut String, number: usize, call: &Call, result: Option<&String>) {
+fn describe(text: &mut String, number: usize, call: &ObservedCall, result: Option<&String>) {
     let _in_memory = write!(text, "<op id=\"{number}\" name=\"{}\"", escape(call.name.as_str()));
     let pairs = [("value", call.value.as_ref()), ("result", result)];
     let pairs: Vec<String> = pairs

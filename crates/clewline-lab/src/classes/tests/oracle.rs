@@ -12,11 +12,11 @@ use clewline_explore::{
 };
 use clewline_matrix::{Explorable, TestProgram};
 use clewline_methods::line_up::Cause;
-use clewline_threads::control::{Calls, Limits, Operation};
+use clewline_threads::control::{CallOutcome, Calls, Limits};
 
 /// Operations in invocation order, with their results; the last one may be pending.
 type SerialHistory = Vec<(usize, Option<String>)>;
-type History = Vec<Operation<String>>;
+type History = Vec<CallOutcome<String>>;
 
 /// The results of a check.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ fn histories(
     let (coverage, executions) = explore(program, scheduler, u64::MAX, |program, ending, _| {
         assert!(matches!(ending, Ending::Full | Ending::Stuck), "{ending:?}: {:?}", program.outcome());
         let operations = program.outcome().operations.into_iter().enumerate();
-        let history = operations.map(|(at, it)| Operation {
+        let history = operations.map(|(at, it)| CallOutcome {
             call: it.call,
             ret: it.ret.map(|ret| (ret.0, program.show_result(at, ret.1))),
             order: it.order,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clewline_explore::{Coverage, Ending, Scheduler, explore};
-use clewline_threads::control::{Calls, Limits, Operation};
+use clewline_threads::control::{CallOutcome, Calls, Limits};
 
 use crate::find_explorable;
 
@@ -38,7 +38,7 @@ pub(super) struct MatrixResult {
     pub(super) executions: u64,
 }
 
-type History = Vec<(Call, Operation<Option<i64>>)>;
+type History = Vec<(Call, CallOutcome<Option<i64>>)>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Call {
@@ -89,9 +89,9 @@ pub(super) fn look(name: &str, matrix: Matrix, scheduler: &mut dyn Scheduler) ->
         if !seen.insert(format!("{operations:?}")) {
             return ControlFlow::Continue(());
         }
-        let read = |(at, it): (usize, Operation<_>)| {
+        let read = |(at, it): (usize, CallOutcome<_>)| {
             let ret = it.ret.map(|ret| (ret.0, program.show_result(at, ret.1).parse().ok()));
-            (called[at], Operation { call: it.call, ret, order: it.order })
+            (called[at], CallOutcome { call: it.call, ret, order: it.order })
         };
         let history: History = operations.into_iter().enumerate().map(read).collect();
         if judged.insert(canonical(&history)) {
@@ -199,7 +199,7 @@ fn the_line_enforces_both_bounds() {
             .iter()
             .enumerate()
             .map(|(n, &(call, ret))| {
-                (call, Operation { call: Some(at(2 * n)), ret: Some((at(2 * n + 1), ret)), order: None })
+                (call, CallOutcome { call: Some(at(2 * n)), ret: Some((at(2 * n + 1), ret)), order: None })
             })
             .collect()
     };

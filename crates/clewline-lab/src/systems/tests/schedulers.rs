@@ -7,7 +7,7 @@ use clewline_actors::{
     ActorSystem, AnyActor, CallOf, Clients, Execution, Faults, Harness, Histories, HistoryId, HistoryVerdict,
     Keyed, RefutedIndependence, ReturnOf, Rules, SameReceiver, Scenario, Snapshots, Statistics, Verdicts,
     refute,
-    schedulers::{self, Settings, delay_bounded, dpor, source_sets},
+    schedulers::{self, MessageSchedulerSettings, delay_bounded, dpor, source_sets},
 };
 use clewline_core::{Budget, Codec, History, Specification};
 use clewline_explore::{Bounds, Coverage, Limit};
@@ -73,7 +73,7 @@ struct Visit {
     shape: Shape,
     shapes: &'static [ReadsAndWrites],
     actors: u32,
-    settings: Settings,
+    settings: MessageSchedulerSettings,
 }
 
 impl SystemVisitor for Visit {
@@ -156,7 +156,7 @@ fn scenario<S: Codec>(
     shape.scenario(specification, words, actors, Clients::Tight).unwrap()
 }
 
-fn look(system: &str, calls: &str, by: SchedulerKind, settings: Settings) -> Counts {
+fn look(system: &str, calls: &str, by: SchedulerKind, settings: MessageSchedulerSettings) -> Counts {
     let found = find_system(system).unwrap();
     let actors = found.variant.actors;
     let (system, shapes) = (found.system.name, found.system.shapes);
@@ -168,7 +168,8 @@ fn look(system: &str, calls: &str, by: SchedulerKind, settings: Settings) -> Cou
 #[track_caller]
 fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64, seen: (usize, usize)) {
     for name in names {
-        let settings = Settings { schedules: u64::MAX, ..Settings::default() };
+        let settings =
+            MessageSchedulerSettings { schedules: u64::MAX, ..MessageSchedulerSettings::default() };
         let counts = look(system, calls, SchedulerKind::Sound(name), settings);
         assert_eq!(counts.coverage, Coverage::Exhausted, "{name} {system}");
         assert_eq!((counts.canonical, counts.violated), seen, "{name} {system} {calls}");
@@ -183,9 +184,14 @@ fn results_do_not_depend_on_the_number_of_threads() {
     // In `./test` one of six.
     for found in systems().filter(has_shape).skip(pick(1, 0)).step_by(pick(6, 1)) {
         for entry in &schedulers::SCHEDULERS {
-            let settings = Settings { schedules: 200, steps: 60, seed: 7, ..Settings::default() };
+            let settings = MessageSchedulerSettings {
+                schedules: 200,
+                steps: 60,
+                seed: 7,
+                ..MessageSchedulerSettings::default()
+            };
             let look = |jobs| {
-                let settings = Settings { jobs, ..settings.clone() };
+                let settings = MessageSchedulerSettings { jobs, ..settings.clone() };
                 look(&found.name(), found.variant.calls, SchedulerKind::Sound(entry.name), settings)
             };
             let alone = look(1);
@@ -229,7 +235,8 @@ fn keys_save_schedules_and_lose_no_history() {
         [("open-chord", "1r+2w"), ("open-chord:answers-early", "1r+2w"), ("paxos", "3r+0w")]
     {
         let by = |name| {
-            let settings = Settings { schedules: u64::MAX, ..Settings::default() };
+            let settings =
+                MessageSchedulerSettings { schedules: u64::MAX, ..MessageSchedulerSettings::default() };
             let counts = look(system, calls, SchedulerKind::Sound(name), settings);
             assert_eq!(counts.coverage, Coverage::Exhausted, "{name} {system}");
             (counts.schedules, counts.canonical, counts.violated)
@@ -302,7 +309,12 @@ impl SystemVisitor for RefuteKeys {
         let scenario = scenario(self.shape, self.shapes, &harness.specification(), self.actors);
         let harness = WithKeys { harness, keys: self.keys };
         let system = ActorSystem::new(harness, scenario, self.rules).unwrap();
-        let settings = Settings { schedules: 20, steps: 40, seed: 1, ..Settings::default() };
+        let settings = MessageSchedulerSettings {
+            schedules: 20,
+            steps: 40,
+            seed: 1,
+            ..MessageSchedulerSettings::default()
+        };
         refute(&mut Execution::new(system.engine(), Snapshots::Sound), &Keyed, &settings)
     }
 }
@@ -340,7 +352,7 @@ fn published_keys_are_not_sound() {
 #[test]
 fn no_execution_of_three_calls_is_redundant() {
     for system in ["dr", "edr", "adr", "open-chord"] {
-        let seen = look(system, "2r+1w", SchedulerKind::Sound("dpor"), Settings::default());
+        let seen = look(system, "2r+1w", SchedulerKind::Sound("dpor"), MessageSchedulerSettings::default());
         assert_eq!(seen.redundant, 0, "{system}");
     }
 }
@@ -350,7 +362,7 @@ fn dependence_by_receiver_alone_loses_histories() {
     for (system, schedules, (canonical, violated)) in
         [("dr", 536, (44, 0)), ("edr", 8, (32, 12)), ("adr", 200, (35, 0)), ("open-chord", 600, (41, 9))]
     {
-        let seen = look(system, "2r+1w", SchedulerKind::Receiver, Settings::default());
+        let seen = look(system, "2r+1w", SchedulerKind::Receiver, MessageSchedulerSettings::default());
         assert_eq!(seen.schedules, schedules, "{system}");
         assert!(seen.canonical < canonical, "{system}: {} of {canonical}", seen.canonical);
         assert!(seen.violated < violated || violated == 0, "{system}: {} of {violated}", seen.violated);
@@ -361,7 +373,7 @@ fn dependence_by_receiver_alone_loses_histories() {
 fn few_delays_give_few_schedules() {
     let counts = |system: &str, delays: u32| {
         let bounds = Bounds::default().with(&delay_bounded::DELAYS, delays);
-        let settings = Settings { bounds, ..Settings::default() };
+        let settings = MessageSchedulerSettings { bounds, ..MessageSchedulerSettings::default() };
         look(system, "2r+1w", SchedulerKind::Sound("delay-bounded"), settings)
     };
     let schedules = |system: &str| [0, 1, 2, 3, 4].map(|it| counts(system, it).schedules);
@@ -375,7 +387,8 @@ fn few_delays_give_few_schedules() {
 #[test]
 fn random_schedules_find_every_violation_of_small_systems() {
     for (system, seen) in [("edr", (32, 12)), ("open-chord", (41, 9))] {
-        let counts = look(system, "2r+1w", SchedulerKind::Sound("random"), Settings::default());
+        let counts =
+            look(system, "2r+1w", SchedulerKind::Sound("random"), MessageSchedulerSettings::default());
         assert_eq!((counts.canonical, counts.violated), seen, "{system}");
     }
 }
@@ -387,7 +400,7 @@ type Cell = (u64, u64, usize, usize);
 fn check_published(system: &str, calls: &str, snapshots: Snapshots, cells: &[(Published, Cell)]) {
     for &(published, expected) in cells {
         let by = SchedulerKind::Published(published, snapshots);
-        let seen = look(system, calls, by, Settings::default());
+        let seen = look(system, calls, by, MessageSchedulerSettings::default());
         let cell = (seen.schedules, seen.incomplete, seen.unique, seen.unique_violated);
         assert_eq!(cell, expected, "{} of {system} {calls}", published.column());
         assert_eq!(seen.coverage, Coverage::Limited(Limit::Unsound));
@@ -420,7 +433,8 @@ fn delays_change_the_order_of_schedules_and_leave_none_out() {
     check_published("adr", "2r+1w", Snapshots::Sound, &a6);
     // Where the search is cut, other delays have shown other histories.
     let cut = |published, seed| {
-        let settings = Settings { schedules: 200, seed, ..Settings::default() };
+        let settings =
+            MessageSchedulerSettings { schedules: 200, seed, ..MessageSchedulerSettings::default() };
         look("adr", "2r+1w", SchedulerKind::Published(published, Snapshots::Sound), settings).unique
     };
     let seen: BTreeSet<usize> = (1..20).map(|seed| cut(Published::DelayBounded, seed)).collect();
@@ -430,7 +444,7 @@ fn delays_change_the_order_of_schedules_and_leave_none_out() {
 #[test]
 fn liviola_sees_the_key_of_a_read_through_paxos() {
     // All are cut, as in the paper: there are as many as the limit allows.
-    let settings = Settings { schedules: 2_000, ..Settings::default() };
+    let settings = MessageSchedulerSettings { schedules: 2_000, ..MessageSchedulerSettings::default() };
     let by = SchedulerKind::Published(Published::LiViola, Snapshots::Sound);
     let seen = look("paxos", "2r+1w", by, settings);
     assert_eq!((seen.schedules, seen.incomplete, seen.unique_violated), (2_000, 0, 0));
@@ -441,7 +455,8 @@ fn liviola_sees_the_key_of_a_read_through_paxos() {
 #[test]
 fn random_picks_reproduce_the_papers_figures_for_its_registers() {
     for (system, unique) in [("dr", 26), ("adr", 28)] {
-        let settings = Settings { schedules: 20_000, seed: 1, ..Settings::default() };
+        let settings =
+            MessageSchedulerSettings { schedules: 20_000, seed: 1, ..MessageSchedulerSettings::default() };
         let by = SchedulerKind::Published(Published::Random, Snapshots::Sound);
         let seen = look(system, "2r+1w", by, settings);
         let cell = (seen.schedules, seen.incomplete, seen.unique, seen.unique_violated);

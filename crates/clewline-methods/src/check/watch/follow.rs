@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Judgement, Options};
+use clewline_check::{JudgeOptions, Judgement};
 use clewline_core::{
     EmptyHistory, ErasedHistory, ErasedSpec, Names, ObjectId, ProcessId, RawCall, Reason, Recording, Value,
     Values, Verdict, Witness,
@@ -16,7 +16,7 @@ use clewline_report::render::Stream;
 use super::window::{
     FirstViolation, Load, Moment, Place, Snapshot, StreamCounts, StreamViolation, Window, WindowOperation,
 };
-use crate::{check::progress::Progress, error::Error};
+use crate::{check::progress::CheckProgress, error::Error};
 
 /// How much is read at a time.
 const READ_BYTES: usize = 1 << 18;
@@ -62,10 +62,10 @@ pub(crate) enum Until {
 pub(crate) fn follow(
     object: &dyn ErasedSpec,
     (input, follower): (&mut dyn Read, Box<dyn Follow>),
-    options: Options,
+    options: JudgeOptions,
     window: usize,
     (order, until): (LineOrder, Until),
-    progress: &dyn Fn(Progress<'_>),
+    progress: &dyn Fn(CheckProgress<'_>),
 ) -> Result<StreamEnd, Error> {
     let mut follow = StreamReader::new((object, follower), Window::new(options, window), (order, until));
     let mut piece = vec![0; READ_BYTES];
@@ -91,7 +91,7 @@ pub(crate) fn follow(
             Err(error) => return Err(error.into()),
         };
         bytes += read as u64;
-        progress(Progress::Reading(bytes));
+        progress(CheckProgress::Reading(bytes));
         if follow.take(&piece[..read], read == 0)? == LineResult::Whole {
             return Ok(StreamEnd::Whole(follow.seen.take().unwrap_or_default()));
         }
@@ -455,7 +455,7 @@ mod tests {
     fn followed(text: &str) -> StreamEnd {
         let queue = clewline_specs::find("queue").unwrap();
         let follower = clewline_formats::formats::jsonl::ENTRY.follow().unwrap();
-        follow(&*queue, (&mut text.as_bytes(), follower), Options::default(), 10, SEEN, &|_| ()).unwrap()
+        follow(&*queue, (&mut text.as_bytes(), follower), JudgeOptions::default(), 10, SEEN, &|_| ()).unwrap()
     }
 
     const SEEN: (LineOrder, Until) = (LineOrder::Seen, Until::End);
@@ -503,7 +503,7 @@ mod tests {
         let mut operations = line(0, "deq", "ret", 7);
         (1..40).for_each(|at| operations.push_str(&line(at, "enq", "arg", at)));
         for (text, expected) in [(&events, "violated"), (&operations, "unknown")] {
-            let options = Options { violations_max: 20, ..Options::default() };
+            let options = JudgeOptions { violations_max: 20, ..JudgeOptions::default() };
             let budget = options.budget.clone();
             let queue = clewline_specs::find("queue").unwrap();
             let follower = clewline_formats::formats::jsonl::ENTRY.follow().unwrap();

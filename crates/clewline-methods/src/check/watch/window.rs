@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use clewline_check::{Compaction, Judgement, Options, StreamState};
+use clewline_check::{Compaction, JudgeOptions, Judgement, StreamState};
 use clewline_core::{ErasedHistory, History, ObjectId, ProcessId, Timed, TimedColumns, Value, Verdict};
 
 use crate::error::Error;
@@ -86,7 +86,7 @@ pub(crate) struct Window<C, R> {
     // Later operations are called at this moment, or after it.
     now: i64,
     state: StreamState,
-    options: Options,
+    options: JudgeOptions,
     // The least number of operations between two checks, and the number at which the next check is
     // due.
     fewest: usize,
@@ -128,7 +128,7 @@ pub(crate) struct StreamViolation {
 }
 
 impl<C: Clone, R: Clone> Window<C, R> {
-    pub(crate) fn new(options: Options, fewest: usize) -> Self {
+    pub(crate) fn new(options: JudgeOptions, fewest: usize) -> Self {
         Window {
             operations: Vec::new(),
             failed: Vec::new(),
@@ -156,7 +156,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// The budget of all judging.
-    pub(crate) fn options(&self) -> &Options {
+    pub(crate) fn options(&self) -> &JudgeOptions {
         &self.options
     }
 
@@ -383,7 +383,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// Checks the window as of `moment`.
-    pub(crate) fn judge(&self, case: &dyn ErasedHistory, options: &Options) -> Judgement {
+    pub(crate) fn judge(&self, case: &dyn ErasedHistory, options: &JudgeOptions) -> Judgement {
         self.state.judge(case.problems(), &|id| case.object(id), options)
     }
 
@@ -420,7 +420,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         let mut moments: Vec<Moment> = returns.chain(failures).map(|at| Moment::from(at) + 1).collect();
         moments.retain(|&it| it <= moment);
         moments.sort_unstable();
-        let quick = Options { counterexample_configurations: 0, ..self.options.clone() };
+        let quick = JudgeOptions { counterexample_configurations: 0, ..self.options.clone() };
         let (mut low, mut high) = (0, moments.len());
         while low < high {
             let middle = low + (high - low) / 2;

@@ -9,7 +9,7 @@ use super::super::timeline::shorten;
 
 /// A history as a page holds it.
 #[derive(Clone, Debug, Default)]
-pub struct Columns {
+pub struct PageColumns {
     // From top to bottom.
     processes: Vec<String>,
     objects: Interner<String>,
@@ -63,11 +63,11 @@ const EXACT_INTEGER_MAX: i64 = (1 << 53) - 1;
 // Longer texts are shortened: a value may be a page of text.
 const TEXT_CHARS_MAX: usize = 400;
 
-impl Columns {
+impl PageColumns {
     /// No operations yet, of `processes`, which are drawn in this order.
     #[must_use]
-    pub fn new(processes: Vec<String>) -> Columns {
-        Columns { processes, ..Columns::default() }
+    pub fn new(processes: Vec<String>) -> PageColumns {
+        PageColumns { processes, ..PageColumns::default() }
     }
 
     /// Appends an operation. Operations come in the order of their calls.

@@ -13,7 +13,7 @@ use super::{
         text::{self, Style},
     },
     Page, PageCounterexample,
-    columns::{Columns, PageOperation},
+    columns::{PageColumns, PageOperation},
     orders::ShownOrder,
 };
 
@@ -80,7 +80,7 @@ fn paths(judged: &CheckedHistory<'_>) -> Vec<ShownOrder> {
     }
 }
 
-fn columns(judged: &CheckedHistory<'_>) -> Columns {
+fn columns(judged: &CheckedHistory<'_>) -> PageColumns {
     let case = judged.case;
     let operations = || (0..case.spans().len()).map(OperationId::from_index);
     // Numbers in numerical order, and everything else alphabetically.
@@ -100,7 +100,7 @@ fn columns(judged: &CheckedHistory<'_>) -> Columns {
     for (row, processes) in rows.values().enumerate() {
         processes.iter().for_each(|it| row_of[it.index()] = row);
     }
-    let mut columns = Columns::new(rows.into_keys().map(|(_, name)| name).collect());
+    let mut columns = PageColumns::new(rows.into_keys().map(|(_, name)| name).collect());
     let parts = parts(judged);
     let has_ids = case.names().ids.is_some();
     for operation in operations() {

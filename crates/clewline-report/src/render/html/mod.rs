@@ -3,7 +3,7 @@
 //!
 //! Everything that needs no script is written here: the verdict, the words, the counterexample as a
 //! picture and as a table, the steps of a schedule, the messages of a protocol. The timeline is
-//! drawn by the scripts beside this file from [`Columns`], which stand in the page as numbers and a
+//! drawn by the scripts beside this file from [`PageColumns`], which stand in the page as numbers and a
 //! table of texts.
 //!
 //! A [`Page`] knows neither checkers nor schedulers, so any history can be shown: [`Page::of`]
@@ -27,14 +27,14 @@ use serde_json::json;
 use super::{
     block::Fact,
     count,
-    summary::{Clock, Summary},
+    summary::{Durations, Summary},
     svg::{Picture, escaped},
 };
 
-pub use columns::{Columns, PageOperation};
+pub use columns::{PageColumns, PageOperation};
 pub use orders::{ShownOrder, StatesAround};
-pub use sequence_diagram::{ActorEvent, Message, NotReceived, SequenceDiagram};
-pub use steps::{Step, Steps};
+pub use sequence_diagram::{ActorEvent, DiagramMessage, NotReceived, SequenceDiagram};
+pub use steps::{StepRow, Steps};
 
 /// The contents of a page.
 #[derive(Clone, Debug)]
@@ -54,11 +54,11 @@ pub struct Page {
     /// Further facts, each with its name: `seed`, `matrix`, `schedule`.
     pub facts: Vec<(String, String)>,
     /// The summary of all checks, if there was more than one; and whether it shows durations.
-    pub summary: Option<(Summary, Clock)>,
+    pub summary: Option<(Summary, Durations)>,
     /// The noun of a row of the timeline: `process`, `thread`.
     pub caller: &'static str,
     /// The history; none if there is no single history to show.
-    pub history: Option<Columns>,
+    pub history: Option<PageColumns>,
     /// The operations that the page is about.
     pub counterexample: PageCounterexample,
     /// The counterexample, drawn.
@@ -326,7 +326,7 @@ fn notes(page: &Page, drawn: usize) -> String {
 // A larger table is folded initially.
 const UNFOLDED_TABLE_OPS_MAX: usize = 12;
 
-fn row(history: &Columns, operation: OperationId) -> String {
+fn row(history: &PageColumns, operation: OperationId) -> String {
     let shown = history.shown(operation);
     let returned =
         shown.end.map_or_else(|| "not yet".to_owned(), |it| format!("event {}", u64::from(it) + 1));
@@ -352,7 +352,7 @@ fn data(page: &Page) -> String {
         "notes": notes,
         "bands": page.history_notes.iter().map(|it| json!([it.text, it.from, it.until])).collect::<Vec<_>>(),
     });
-    let history = page.history.as_ref().map_or_else(|| Columns::default().json(), Columns::json);
+    let history = page.history.as_ref().map_or_else(|| PageColumns::default().json(), PageColumns::json);
     let all = json!({ "history": history, "rest": rest });
     // In a script only `</script` and `<!--` have a meaning; in JSON this character occurs in texts
     // only.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use clewline_core::{Interner, OperationId, PartialLinearization, Problem, Replay, Shown, Values, visible};
+use clewline_core::{
+    Interner, OperationId, PartialLinearization, Problem, SequentialExecution, Shown, Values, visible,
+};
 use serde_json::{Value as Json, json};
 
 use super::super::{CheckedHistory, count, explain, grouped, timeline::shorten_operation};
@@ -129,7 +131,7 @@ fn around(
             home[id.index()] = Some((number, position));
         }
     }
-    let mut replays: Vec<Option<Box<dyn Replay + '_>>> = parts.iter().map(|_| None).collect();
+    let mut replays: Vec<Option<Box<dyn SequentialExecution + '_>>> = parts.iter().map(|_| None).collect();
     let values = judged.case.values();
     let mut around = Vec::new();
     let first = order.len().saturating_sub(STATES_SHOWN_MAX);
@@ -152,7 +154,7 @@ fn around(
 }
 
 /// `[1, 2]`; `[1] or [2]`.
-fn states(replay: &dyn Replay, values: &Arc<Values>) -> String {
+fn states(replay: &dyn SequentialExecution, values: &Arc<Values>) -> String {
     let all = values.shown_by_debug(|| replay.states(STATE_CHARS_MAX));
     let mut shown: Vec<String> =
         all.iter().take(ALTERNATIVE_STATES_MAX).map(|it| visible(it).into_owned()).collect();

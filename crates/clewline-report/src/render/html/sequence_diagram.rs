@@ -14,7 +14,7 @@ pub struct SequenceDiagram {
     /// The names of the actors, from left to right.
     pub actors: Vec<String>,
     /// The messages, in the order in which they were sent.
-    pub messages: Vec<Message>,
+    pub messages: Vec<DiagramMessage>,
     /// Other events, in order.
     pub happenings: Vec<ActorEvent>,
 }
@@ -34,7 +34,7 @@ pub struct ActorEvent {
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct DiagramMessage {
     /// The sender: an index into the actors.
     pub from: usize,
     /// The receiver.
@@ -137,7 +137,7 @@ impl Sheet {
         let last = messages.actors.len().saturating_sub(1);
         let is_left = |it: &ActorEvent| {
             let is_its =
-                |message: &&Message| message.received == Some(it.step) && Some(message.to) == it.actor;
+                |message: &&DiagramMessage| message.received == Some(it.step) && Some(message.to) == it.actor;
             let message = messages.messages.iter().find(is_its);
             message.is_some_and(|it| it.to < it.from)
         };

@@ -12,14 +12,14 @@ pub struct Steps {
     /// The names of the tasks, from left to right.
     pub tasks: Vec<String>,
     /// The steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepRow>,
     /// Text after the last one: the blocked tasks.
     pub then: Vec<String>,
 }
 
 /// A step, or a text between two steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct StepRow {
     /// Its number in the schedule; none if it is a call, a return or a gap.
     pub number: Option<usize>,
     /// Its task: an index.

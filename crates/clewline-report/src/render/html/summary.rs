@@ -4,16 +4,16 @@ use std::fmt::Write;
 
 use super::super::{
     grouped,
-    summary::{Clock, Summary, Word},
+    summary::{Durations, Summary, Word},
     text::duration,
 };
 use crate::render::svg::escaped;
 
 /// The section of a page with that headline.
-pub(super) fn section(summary: &Summary, clock: Clock, headline: &str) -> String {
+pub(super) fn section(summary: &Summary, clock: Durations, headline: &str) -> String {
     let tally = summary.totals();
     let title = if tally == headline { "One by one" } else { &tally };
-    let took = if clock == Clock::Shown { "<th class=\"figure\">took</th>" } else { "" };
+    let took = if clock == Durations::Shown { "<th class=\"figure\">took</th>" } else { "" };
     let mut html = format!(
         "<section id=\"summary\" aria-labelledby=\"summary-title\">\n<h2 id=\"summary-title\">{}</h2>\n\
          <div class=\"wide\">\n<table>\n<thead><tr><th>verdict</th><th>{}</th><th class=\"figure\">{}</th><th>decided by</th>{took}</tr></thead>\n<tbody>\n",
@@ -41,7 +41,7 @@ pub(super) fn section(summary: &Summary, clock: Clock, headline: &str) -> String
             "<tr><td class=\"{word}\"><strong class=\"word\">{word}</strong></td><td>{name}{why}</td><td class=\"figure\">{work}</td><td>{}</td>",
             escaped(&entry.algorithm)
         );
-        if clock == Clock::Shown {
+        if clock == Durations::Shown {
             let _infallible = write!(html, "<td class=\"figure\">{}</td>", escaped(&duration(entry.elapsed)));
         }
         html.push_str("</tr>\n");

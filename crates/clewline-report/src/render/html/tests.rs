@@ -11,8 +11,8 @@ use super::{
         svg::{self, Ground},
         tests::{case, exhausted, judged},
     },
-    ActorEvent, Columns, Message, NotReceived, Page, PageCounterexample, PageOperation, SequenceDiagram,
-    Step, Steps, write,
+    ActorEvent, DiagramMessage, NotReceived, Page, PageColumns, PageCounterexample, PageOperation,
+    SequenceDiagram, StepRow, Steps, write,
 };
 
 /// The data for the scripts of a page.
@@ -132,7 +132,7 @@ fn columns_give_back_what_was_put_in() {
         PageOperation { start: 2, end: None, result: Some("?"), line: Some(3), ..PLAIN },
         PageOperation { process: "b", start: 5, end: Some(9), result: Some("f()"), line: Some(900), ..PLAIN },
     ];
-    let mut columns = Columns::new(vec!["a".to_owned(), "b".to_owned()]);
+    let mut columns = PageColumns::new(vec!["a".to_owned(), "b".to_owned()]);
     operations.iter().for_each(|it| columns.push(it));
     for (at, operation) in operations.iter().enumerate() {
         assert_eq!(columns.shown(OperationId::from_index(at)), *operation);
@@ -148,7 +148,7 @@ fn columns_give_back_what_was_put_in() {
 
 #[test]
 fn an_empty_column_takes_no_room() {
-    let mut columns = Columns::new(vec!["a".to_owned()]);
+    let mut columns = PageColumns::new(vec!["a".to_owned()]);
     columns.push(&PLAIN);
     let json = columns.json();
     for empty in ["process", "object", "part", "result", "line"] {
@@ -159,7 +159,7 @@ fn an_empty_column_takes_no_room() {
 #[test]
 fn times_are_shown_if_all_are_known_and_exact_in_a_script() {
     let columns = |times: &[(usize, i64, Option<i64>)]| -> Json {
-        let mut columns = Columns::new(vec!["a".to_owned()]);
+        let mut columns = PageColumns::new(vec!["a".to_owned()]);
         columns.push(&PageOperation { line: Some(2), ..PLAIN });
         columns.push(&PageOperation { line: Some(1), start: 2, end: None, ..PLAIN });
         let times = times.iter().map(|&(line, called, returned)| Times { line, called, returned });
@@ -180,7 +180,7 @@ fn times_are_shown_if_all_are_known_and_exact_in_a_script() {
 fn nothing_recorded_becomes_markup_or_script() {
     let evil = "</script><script>alert(1)</script><!-- {{data}} & \u{0}";
     let mut page = empty();
-    let mut history = Columns::new(vec![evil.to_owned()]);
+    let mut history = PageColumns::new(vec![evil.to_owned()]);
     history.push(&PageOperation {
         process: evil,
         object: evil,
@@ -202,11 +202,16 @@ fn nothing_recorded_becomes_markup_or_script() {
     page.next = vec![evil.to_owned()];
     page.checked = evil.to_owned();
     page.notes = vec![(OperationId(0), evil.to_owned())];
-    let step =
-        Step { number: None, task: 0, description: evil.to_owned(), place: evil.to_owned(), operation: None };
+    let step = StepRow {
+        number: None,
+        task: 0,
+        description: evil.to_owned(),
+        place: evil.to_owned(),
+        operation: None,
+    };
     page.steps = Some(Steps { tasks: vec![evil.to_owned()], steps: vec![step], then: vec![evil.to_owned()] });
     let label = evil.to_owned();
-    let message = Message {
+    let message = DiagramMessage {
         from: 0,
         to: 0,
         label,
@@ -231,7 +236,7 @@ fn nothing_recorded_becomes_markup_or_script() {
 
 #[test]
 fn long_texts_are_shortened() {
-    let mut columns = Columns::new(vec!["a".to_owned()]);
+    let mut columns = PageColumns::new(vec!["a".to_owned()]);
     let long = "x".repeat(100_000);
     columns.push(&PageOperation { call: &long, ..PLAIN });
     assert!(columns.json().to_string().len() < 1_000);
@@ -240,7 +245,7 @@ fn long_texts_are_shortened() {
 
 #[test]
 fn steps_stand_in_the_column_of_their_task() {
-    let step = |number, task, text: &str, operation| Step {
+    let step = |number, task, text: &str, operation| StepRow {
         number,
         task,
         description: text.to_owned(),
@@ -267,7 +272,7 @@ fn steps_stand_in_the_column_of_their_task() {
 
 #[test]
 fn messages_are_arrows_and_those_that_are_lost_end_in_a_cross() {
-    let message = |from, to, sent, received| Message {
+    let message = |from, to, sent, received| DiagramMessage {
         from,
         to,
         label: format!("m{sent}"),
@@ -302,7 +307,7 @@ fn messages_are_arrows_and_those_that_are_lost_end_in_a_cross() {
 
 #[test]
 fn messages_that_are_sent_in_one_step_have_a_row_each() {
-    let message = |to, received| Message {
+    let message = |to, received| DiagramMessage {
         from: 0,
         to,
         label: "m".to_owned(),
@@ -325,7 +330,7 @@ fn messages_that_are_sent_in_one_step_have_a_row_each() {
 
 #[test]
 fn other_events_stand_on_the_line_of_their_actor() {
-    let message = Message {
+    let message = DiagramMessage {
         from: 0,
         to: 1,
         label: "m".to_owned(),
@@ -461,7 +466,8 @@ fn a_picture_that_leaves_operations_out_says_so() {
 fn a_message_that_is_on_its_way_does_not_end_in_a_cross() {
     let drawn = |otherwise| {
         let label = "m".to_owned();
-        let message = Message { from: 0, to: 1, label, sent: 1, received: None, otherwise, operation: None };
+        let message =
+            DiagramMessage { from: 0, to: 1, label, sent: 1, received: None, otherwise, operation: None };
         let actors = vec!["client".to_owned(), "server".to_owned()];
         let messages = SequenceDiagram { actors, messages: vec![message], happenings: Vec::new() };
         write(&Page { messages: Some(messages), ..empty() })

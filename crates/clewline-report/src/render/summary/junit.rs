@@ -8,11 +8,11 @@ use std::fmt::Write;
 
 use clewline_core::visible;
 
-use super::{super::svg::escaped, Clock, Entry, Summary, Word};
+use super::{super::svg::escaped, Durations, Summary, SummaryEntry, Word};
 
 /// The summary as JUnit's XML.
 #[must_use]
-pub fn junit(summary: &Summary, clock: Clock) -> String {
+pub fn junit(summary: &Summary, clock: Durations) -> String {
     let figures = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"{}",
         summary.entries.len(),
@@ -32,14 +32,14 @@ pub fn junit(summary: &Summary, clock: Clock) -> String {
     xml
 }
 
-fn seconds(elapsed: std::time::Duration, clock: Clock) -> String {
+fn seconds(elapsed: std::time::Duration, clock: Durations) -> String {
     match clock {
-        Clock::Shown => format!(" time=\"{:.3}\"", elapsed.as_secs_f64()),
-        Clock::Hidden => String::new(),
+        Durations::Shown => format!(" time=\"{:.3}\"", elapsed.as_secs_f64()),
+        Durations::Hidden => String::new(),
     }
 }
 
-fn case(xml: &mut String, summary: &Summary, entry: &Entry, clock: Clock) {
+fn case(xml: &mut String, summary: &Summary, entry: &SummaryEntry, clock: Durations) {
     let class = summary.tool.replace(' ', ".");
     let place = match &entry.place {
         Some((file, Some(line))) => format!(" file=\"{}\" line=\"{line}\"", escaped(file)),

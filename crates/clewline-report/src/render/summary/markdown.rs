@@ -2,7 +2,9 @@
 
 use clewline_core::visible;
 
-use super::{super::block::line, super::grouped, super::text::duration, Clock, Entry, Summary, Word};
+use super::{
+    super::block::line, super::grouped, super::text::duration, Durations, Summary, SummaryEntry, Word,
+};
 
 // Of more entries that hold only the number is shown, and of more others the rest have no section.
 const HOLDING_ROWS_MAX: usize = 100;
@@ -10,9 +12,9 @@ const SECTIONS_MAX: usize = 20;
 
 /// The summary as Markdown: the totals, a table, and a section for each entry that does not hold.
 #[must_use]
-pub fn markdown(summary: &Summary, clock: Clock) -> String {
+pub fn markdown(summary: &Summary, clock: Durations) -> String {
     let mut text = format!("## {}: {}\n\n", summary.word().as_str(), plain(&summary.totals()));
-    let took = clock == Clock::Shown;
+    let took = clock == Durations::Shown;
     text.push_str(&format!("| verdict | {} | {} | decided by |", summary.nouns.0, summary.work));
     text.push_str(if took { " took |\n" } else { "\n" });
     text.push_str(if took { "|---|---|---:|---|---:|\n" } else { "|---|---|---:|---|\n" });
@@ -26,8 +28,8 @@ pub fn markdown(summary: &Summary, clock: Clock) -> String {
     if HOLDING_ROWS_MAX < holding {
         text.push_str(&format!("\n… and {} more that hold.\n", holding - HOLDING_ROWS_MAX));
     }
-    let is_wrong = |it: &&Entry| !matches!(it.verdict, Word::Holds | Word::Ignored);
-    let wrong: Vec<&Entry> = summary.ordered().into_iter().filter(is_wrong).collect();
+    let is_wrong = |it: &&SummaryEntry| !matches!(it.verdict, Word::Holds | Word::Ignored);
+    let wrong: Vec<&SummaryEntry> = summary.ordered().into_iter().filter(is_wrong).collect();
     for entry in wrong.iter().take(SECTIONS_MAX) {
         section(&mut text, entry);
     }
@@ -37,20 +39,20 @@ pub fn markdown(summary: &Summary, clock: Clock) -> String {
     text
 }
 
-fn row(text: &mut String, entry: &Entry, clock: Clock) {
+fn row(text: &mut String, entry: &SummaryEntry, clock: Durations) {
     let word = match entry.verdict {
         Word::Holds | Word::Ignored => entry.verdict.as_str().to_owned(),
         Word::Violated | Word::Unreadable | Word::Unknown => format!("**{}**", entry.verdict.as_str()),
     };
     let work = entry.work.map_or_else(|| "–".to_owned(), grouped);
     text.push_str(&format!("| {word} | {} | {work} | {} |", plain(&entry.name), plain(&entry.algorithm)));
-    if clock == Clock::Shown {
+    if clock == Durations::Shown {
         text.push_str(&format!(" {} |", duration(entry.elapsed)));
     }
     text.push('\n');
 }
 
-fn section(text: &mut String, entry: &Entry) {
+fn section(text: &mut String, entry: &SummaryEntry) {
     text.push_str(&format!("\n### {}: {}\n", entry.verdict.as_str(), plain(&entry.headline)));
     let report = entry.text();
     let report = report.trim_end();

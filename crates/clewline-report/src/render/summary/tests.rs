@@ -4,8 +4,8 @@ use quick_xml::{Reader, events::Event};
 
 use super::*;
 
-fn entry(name: &str, verdict: Word) -> Entry {
-    Entry {
+fn entry(name: &str, verdict: Word) -> SummaryEntry {
+    SummaryEntry {
         name: name.to_owned(),
         verdict,
         cause: (verdict == Word::Violated).then_some(Cause::Deadlock),
@@ -20,12 +20,12 @@ fn entry(name: &str, verdict: Word) -> Entry {
     }
 }
 
-fn summary(entries: Vec<Entry>) -> Summary {
+fn summary(entries: Vec<SummaryEntry>) -> Summary {
     Summary { tool: "clewline check", nouns: ("history", "histories"), work: "operations", entries }
 }
 
 fn mixed() -> Summary {
-    let lost = Entry {
+    let lost = SummaryEntry {
         blocks: vec![Block::Drawing(vec!["A: |-enq(1)-|".to_owned(), "B: |-deq() → \"<2>\"-|".to_owned()])],
         place: Some(("lost, 1.jsonl".to_owned(), Some(3))),
         next: vec!["clewline check 'lost, 1.jsonl' --html report.html".to_owned()],
@@ -34,7 +34,7 @@ fn mixed() -> Summary {
     summary(vec![
         entry("good.jsonl", Word::Holds),
         lost,
-        Entry { work: None, algorithm: String::new(), ..entry("gone.jsonl", Word::Unreadable) },
+        SummaryEntry { work: None, algorithm: String::new(), ..entry("gone.jsonl", Word::Unreadable) },
         entry("hard.jsonl", Word::Unknown),
     ])
 }
@@ -83,7 +83,7 @@ fn elements(xml: &str) -> Vec<(String, HashMap<String, String>, String)> {
 #[test]
 fn the_worst_stands_first_in_a_table() {
     assert_eq!(mixed().totals(), "4 histories: 1 violated, 1 unreadable, 1 unknown, 1 holds");
-    let text = super::super::table::text(&table(&mixed(), Clock::Hidden, 3), 80);
+    let text = super::super::table::text(&table(&mixed(), Durations::Hidden, 3), 80);
     assert_eq!(
         text,
         "\
@@ -105,20 +105,20 @@ fn durations_are_shown_only_on_request() {
         let mut summary = mixed();
         summary.entries.iter_mut().for_each(|it| it.elapsed = Duration::from_secs(elapsed));
         [
-            junit(&summary, Clock::Hidden),
-            markdown(&summary, Clock::Hidden),
+            junit(&summary, Durations::Hidden),
+            markdown(&summary, Durations::Hidden),
             annotations(&summary),
-            super::super::table::text(&table(&summary, Clock::Hidden, 10), 80),
+            super::super::table::text(&table(&summary, Durations::Hidden, 10), 80),
         ]
     };
     assert_eq!(slow(1), slow(2_000));
-    assert!(junit(&mixed(), Clock::Shown).contains(" time=\"1.500\""));
-    assert!(markdown(&mixed(), Clock::Shown).contains("| 1.5 s |"));
+    assert!(junit(&mixed(), Durations::Shown).contains(" time=\"1.500\""));
+    assert!(markdown(&mixed(), Durations::Shown).contains("| 1.5 s |"));
 }
 
 #[test]
 fn junit_is_xml_that_counts_what_is_in_it() {
-    let elements = elements(&junit(&mixed(), Clock::Shown));
+    let elements = elements(&junit(&mixed(), Durations::Shown));
     let named = |name: &str| elements.iter().filter(|it| it.0 == name).collect::<Vec<_>>();
     let suite = &named("testsuite")[0].1;
     for (attribute, expected) in [("tests", "4"), ("failures", "1"), ("errors", "2"), ("time", "6.000")] {
@@ -149,7 +149,7 @@ fn nothing_that_was_recorded_breaks_the_xml() {
         entry.next = vec![evil.to_owned()];
         entry.place = Some((evil.to_owned(), None));
     }
-    assert_eq!(elements(&junit(&all, Clock::Hidden)).iter().filter(|it| it.0 == "testcase").count(), 4);
+    assert_eq!(elements(&junit(&all, Durations::Hidden)).iter().filter(|it| it.0 == "testcase").count(), 4);
 }
 
 #[test]
@@ -167,18 +167,18 @@ fn annotations_are_one_line_each_and_silent_about_what_holds() {
 
 #[test]
 fn in_markdown_nothing_becomes_markup() {
-    let text = markdown(&summary(vec![entry("a|b`<i>*x*", Word::Violated)]), Clock::Hidden);
+    let text = markdown(&summary(vec![entry("a|b`<i>*x*", Word::Violated)]), Durations::Hidden);
     assert!(text.contains("| **violated** | a\\|b\\`&lt;i>\\*x\\* | 1,234 | monitor |"), "{text}");
     let mut fenced = entry("x", Word::Violated);
     fenced.blocks = vec![Block::List(vec!["```` a".to_owned()])];
-    assert!(markdown(&summary(vec![fenced]), Clock::Hidden).contains("\n`````text\n  ```` a\n`````\n"));
+    assert!(markdown(&summary(vec![fenced]), Durations::Hidden).contains("\n`````text\n  ```` a\n`````\n"));
 }
 
 #[test]
 fn an_empty_summary_is_no_success() {
     let nothing = summary(Vec::new());
     assert_eq!((nothing.totals().as_str(), nothing.word()), ("0 histories", Word::Unknown));
-    elements(&junit(&nothing, Clock::Hidden));
+    elements(&junit(&nothing, Durations::Hidden));
 }
 
 #[test]
@@ -206,9 +206,9 @@ fn ignored_entries_are_no_success() {
     let some = summary(vec![ignored(), entry("good.jsonl", Word::Holds)]);
     assert_eq!((some.totals().as_str(), some.word()), ("2 histories: 1 holds, 1 ignored", Word::Holds));
     assert!(lines(&some).starts_with("ignored  later"), "{}", lines(&some));
-    let xml = elements(&junit(&some, Clock::Hidden));
+    let xml = elements(&junit(&some, Durations::Hidden));
     let skipped = xml.iter().find(|it| it.0 == "skipped").expect("an element");
     assert_eq!((skipped.1["message"].as_str(), xml[0].1["skipped"].as_str()), ("later is judged", "1"));
-    assert!(markdown(&some, Clock::Hidden).contains("| ignored | later |"));
+    assert!(markdown(&some, Durations::Hidden).contains("| ignored | later |"));
     assert_eq!(annotations(&some), "");
 }

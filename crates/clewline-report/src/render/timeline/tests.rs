@@ -7,12 +7,12 @@ fn bar(label: &str, start: u32, end: impl Into<Option<u32>>) -> Bar {
     Bar { label: operation(label), start, end: end.into() }
 }
 
-fn row(name: &str, bars: impl Into<Vec<Bar>>) -> Row {
-    Row { name: name.to_owned(), bars: bars.into() }
+fn row(name: &str, bars: impl Into<Vec<Bar>>) -> TimelineRow {
+    TimelineRow { name: name.to_owned(), bars: bars.into() }
 }
 
 #[track_caller]
-fn check_drawing(rows: &[Row], width: usize, expected: &str) {
+fn check_drawing(rows: &[TimelineRow], width: usize, expected: &str) {
     let drawn = draw(rows, width);
     assert_eq!(drawn.trim_end(), expected.trim_matches('\n').trim_end(), "drawn:\n{drawn}");
 }
@@ -150,8 +150,8 @@ fn the_order_of_all_ends_is_preserved() {
 }
 
 /// Rows of random bars, some of them pending, and how many ends they have.
-fn random_rows(random: &mut Random) -> (Vec<Row>, usize) {
-    let mut rows: Vec<Row> = (0..1 + random.below(4)).map(|it| row(&it.to_string(), [])).collect();
+fn random_rows(random: &mut Random) -> (Vec<TimelineRow>, usize) {
+    let mut rows: Vec<TimelineRow> = (0..1 + random.below(4)).map(|it| row(&it.to_string(), [])).collect();
     let mut open: Vec<usize> = Vec::new();
     let (mut rank, mut labels) = (0, 0);
     for _ in 0..random.below(40) {
@@ -179,8 +179,8 @@ fn random_rows(random: &mut Random) -> (Vec<Row>, usize) {
 #[test]
 fn bars_for_comparison_are_dotted() {
     let rows = [
-        Row { name: "a".to_owned(), bars: vec![bar("enq(1)", 0, None)] },
-        Row { name: "b".to_owned(), bars: vec![bar("deq() → 1", 1, 2), bar("deq() → 1", 3, 4)] },
+        TimelineRow { name: "a".to_owned(), bars: vec![bar("enq(1)", 0, None)] },
+        TimelineRow { name: "b".to_owned(), bars: vec![bar("deq() → 1", 1, 2), bar("deq() → 1", 3, 4)] },
     ];
     let expected = "\
 a: |··enq(1)························…
@@ -193,11 +193,11 @@ b:  |--deq() → 1--|  |--deq() → 1--|
 #[test]
 fn bars_line_up_whatever_the_labels_are_made_of() {
     let rows = [
-        Row {
+        TimelineRow {
             name: "客".to_owned(),
             bars: vec![bar("put(\"鍵\", \"e\u{301}\")", 0, 1), bar("get() → 3", 2, 3)],
         },
-        Row { name: "b2".to_owned(), bars: vec![bar("get() → \"🦀\"", 4, 5)] },
+        TimelineRow { name: "b2".to_owned(), bars: vec![bar("get() → \"🦀\"", 4, 5)] },
     ];
     let expected = "\
 客: |--put(\"鍵\", \"e\u{301}\")--|  |--get() → 3--|

@@ -2,7 +2,7 @@
 
 use clewline_explore::{SharedId, TaskId, TaskSet};
 
-use crate::control::{memory::Memory, place::Place, races::Race, view::HappensBefore};
+use crate::control::{memory::Memory, place::Place, races::DataRace, view::HappensBefore};
 
 /// Writes a value into the atomic at the given address.
 pub(crate) type WriteBack = unsafe fn(*const (), u64);
@@ -26,7 +26,7 @@ pub(super) struct WeakMemory {
     pub(super) has_acquired: bool,
     // Where `compare_exchange_weak` failed spuriously, and in which operation.
     pub(super) spurious_failures: Vec<(TaskId, u32, Place)>,
-    pub(super) race: Option<Race>,
+    pub(super) race: Option<DataRace>,
     // Of each operation, if happens-before determines which precede which.
     pub(super) orders: Vec<HappensBefore>,
     // If execution graphs are explored: what each task has read last from each object.

@@ -6,7 +6,7 @@ use super::{
     super::memory::MemoryModel,
     replay::{LONG_EXECUTION_STEPS, Repeats},
     state::{Engine, Next, Task},
-    types::{Limit, Unended, Until},
+    types::{ExecutionLimit, Unended, WakeCondition},
 };
 
 // For this many rounds in which only spinning tasks can move, they run in every order.
@@ -27,10 +27,10 @@ impl Engine {
 
     pub(super) fn is_ready(&self, task: &Task) -> bool {
         let is_ready = match task.until {
-            Until::Met => self.is_met(task),
-            Until::Woken => task.is_woken && self.is_met(task),
-            Until::WokenOrTimeout => self.is_met(task),
-            Until::MetOrTimeout => true,
+            WakeCondition::Met => self.is_met(task),
+            WakeCondition::Woken => task.is_woken && self.is_met(task),
+            WakeCondition::WokenOrTimeout => self.is_met(task),
+            WakeCondition::MetOrTimeout => true,
         };
         is_ready && self.have_ended(task.pending.after)
     }
@@ -187,7 +187,7 @@ impl Engine {
             let place = self.foreign.map_or(place, |it| it.shown_place(place));
             self.unended.get_or_insert(Unended { place, waits: is_wait || self.idle_rounds != 0 });
         }
-        self.limit = Some(Limit::Steps);
+        self.limit = Some(ExecutionLimit::Steps);
         self.finish(Ending::Cut)
     }
 

@@ -8,7 +8,7 @@ use clewline_explore::{Access, Pick, SharedId, Step, TaskId, TaskSet};
 use super::{
     replay::LONG_EXECUTION_STEPS,
     state::{Engine, Next},
-    types::{Moment, Need, Until},
+    types::{Moment, Need, WakeCondition},
 };
 use crate::control::place::Place;
 
@@ -81,7 +81,7 @@ impl Engine {
         if need != Need::Nothing {
             // The task that runs instead may block this one.
             self.waiting.insert(me);
-            (task.need, task.until) = (need, Until::Met);
+            (task.need, task.until) = (need, WakeCondition::Met);
         }
         let calls = std::mem::take(&mut task.calls);
         // The other fields are unchanged since its last access.

@@ -16,9 +16,9 @@ use super::{
         stacks,
     },
     state::{Control, ENGINE, Engine, Foreign},
-    types::{Attempt, Need, Until},
+    types::{Attempt, Need, WakeCondition},
 };
-use crate::control::{panics::Panic, place::Place, races::Race};
+use crate::control::{panics::Panic, place::Place, races::DataRace};
 
 /// Continues `task`. From here on this thread has the identity of another thread. `ENGINE` is set
 /// for it unless that is done already.
@@ -86,7 +86,7 @@ impl Engine {
         for at in 0..self.fibers.len() {
             let Some(mut fiber) = self.fibers[at].take() else { continue };
             // SAFETY: the frames of foreign code are discarded as by `longjmp` and never run again.
-            // `Program::reclaim` takes back what our own frames own.
+            // `ThreadProgram::reclaim` takes back what our own frames own.
             unsafe { fiber.give_up() };
             self.give_back(TaskId(at as u8), fiber);
         }
@@ -109,7 +109,14 @@ impl Control {
 
     /// A point before an access that may block. Returns whether the condition it waited for holds;
     /// if not, it timed out.
-    pub fn wait_for(self, address: usize, access: Access, need: Need, until: Until, place: Place) -> bool {
+    pub fn wait_for(
+        self,
+        address: usize,
+        access: Access,
+        need: Need,
+        until: WakeCondition,
+        place: Place,
+    ) -> bool {
         self.attempt_at(address, Attempt::new(access).needing(need).until(until), place)
     }
 
@@ -255,7 +262,7 @@ impl Control {
     }
 
     /// Two accesses of the code race.
-    pub fn report_race(self, race: Race) {
+    pub fn report_race(self, race: DataRace) {
         self.note_race(race);
     }
 

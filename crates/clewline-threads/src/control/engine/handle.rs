@@ -10,7 +10,7 @@ use clewline_explore::{Access, SharedId, TaskId};
 use super::{
     fast_path::FastPathResult,
     state::{Body, Control, ENDING, ENGINE, Engine, Next},
-    types::{Attempt, Limit, Need, Until},
+    types::{Attempt, ExecutionLimit, Need, WakeCondition},
     unwind::{self, give_way},
 };
 use crate::control::place::Place;
@@ -84,7 +84,7 @@ impl Control {
     pub(crate) fn attempt_at(self, address: usize, attempt: Attempt, place: Place) -> bool {
         let engine = self.engine();
         let (id, me) = (engine.objects.id(address), engine.current);
-        if attempt.until != Until::Met || !attempt.after.is_empty() {
+        if attempt.until != WakeCondition::Met || !attempt.after.is_empty() {
             return self.arrive(id, attempt, place);
         }
         match engine.try_fast_path(me, id, attempt.access, attempt.need, place) {
@@ -210,7 +210,7 @@ impl Control {
             self.arrive(SharedId::NONE, Attempt::new(Access::Fence), place);
         }
         if self.engine().tasks.len() == TaskId::MAX {
-            self.cut_execution(Limit::Tasks);
+            self.cut_execution(ExecutionLimit::Tasks);
         }
         self.engine().spawn(body)
     }

@@ -13,7 +13,7 @@ use clewline_explore::{Ending, FastPath, Pick, SharedId, Step, TaskId, TaskSet};
 use super::{
     buffers::WeakMemory,
     replay::Replay,
-    types::{Holder, Limit, Limits, Moment, Need, Unended, Until},
+    types::{ExecutionLimit, Holder, Limits, Moment, Need, Unended, WakeCondition},
     values::Locals,
 };
 use crate::{
@@ -37,7 +37,7 @@ pub(super) struct Task {
     pub(super) pending: Step,
     pub(super) place: Place,
     pub(super) need: Need,
-    pub(super) until: Until,
+    pub(super) until: WakeCondition,
     pub(super) is_woken: bool,
     /// The next access is the first of an operation.
     pub(super) calls: bool,
@@ -157,7 +157,7 @@ pub(crate) struct Engine {
     /// Lives as long as the engine, not one execution: other threads read what it writes at every
     /// access.
     pub(super) _noise_hook: NoiseHook,
-    pub(super) limit: Option<Limit>,
+    pub(super) limit: Option<ExecutionLimit>,
     /// A loop that was classified as waiting although it may be counting.
     pub(super) possible_counter_loop: Option<Place>,
     /// Unique among the executions of this process.

@@ -16,26 +16,26 @@ pub struct Limits {
 /// Additional scheduling points. An exploration enables them when they are needed; a schedule found
 /// after that can be replayed only with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Points {
+pub struct ExtraPoints {
     /// At the release of a lock, as if some task used `try_lock`.
     pub releases: bool,
     /// At changes of the reference count of an `Arc`, as if some task observed one.
     pub counts: bool,
 }
 
-impl Points {
+impl ExtraPoints {
     /// Each combination.
-    pub const ALL: [Points; 4] = [
-        Points { releases: false, counts: false },
-        Points { releases: true, counts: false },
-        Points { releases: false, counts: true },
-        Points { releases: true, counts: true },
+    pub const ALL: [ExtraPoints; 4] = [
+        ExtraPoints { releases: false, counts: false },
+        ExtraPoints { releases: true, counts: false },
+        ExtraPoints { releases: false, counts: true },
+        ExtraPoints { releases: true, counts: true },
     ];
 }
 
 /// The limit that cut an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum ExecutionLimit {
     /// [`Limits::steps`].
     Steps,
     /// Another task was started, and there are [as many as possible](TaskId::MAX) already.
@@ -82,7 +82,7 @@ impl Need {
 
 /// What a task waits for in addition to its [`Need`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
+pub enum WakeCondition {
     /// Nothing else.
     Met,
     /// Another task must have woken it.
@@ -93,20 +93,20 @@ pub enum Until {
     MetOrTimeout,
 }
 
-impl Until {
+impl WakeCondition {
     /// Whether another task must wake it.
     pub(super) const fn is_woken(self) -> bool {
         match self {
-            Until::Woken | Until::WokenOrTimeout => true,
-            Until::Met | Until::MetOrTimeout => false,
+            WakeCondition::Woken | WakeCondition::WokenOrTimeout => true,
+            WakeCondition::Met | WakeCondition::MetOrTimeout => false,
         }
     }
 
     /// Whether the wait has a timeout. Switching to another task meanwhile is not a preemption.
     pub(super) const fn has_timeout(self) -> bool {
         match self {
-            Until::WokenOrTimeout | Until::MetOrTimeout => true,
-            Until::Met | Until::Woken => false,
+            WakeCondition::WokenOrTimeout | WakeCondition::MetOrTimeout => true,
+            WakeCondition::Met | WakeCondition::Woken => false,
         }
     }
 }
@@ -116,7 +116,7 @@ impl Until {
 pub(crate) struct Attempt {
     pub(crate) access: Access,
     pub(crate) need: Need,
-    pub(crate) until: Until,
+    pub(crate) until: WakeCondition,
     /// Tasks that must have ended.
     pub(crate) after: TaskSet,
 }
@@ -124,14 +124,14 @@ pub(crate) struct Attempt {
 impl Attempt {
     /// An access that never blocks.
     pub(crate) const fn new(access: Access) -> Attempt {
-        Attempt { access, need: Need::Nothing, until: Until::Met, after: TaskSet::EMPTY }
+        Attempt { access, need: Need::Nothing, until: WakeCondition::Met, after: TaskSet::EMPTY }
     }
 
     pub(crate) const fn needing(self, need: Need) -> Attempt {
         Attempt { need, ..self }
     }
 
-    pub(crate) const fn until(self, until: Until) -> Attempt {
+    pub(crate) const fn until(self, until: WakeCondition) -> Attempt {
         Attempt { until, ..self }
     }
 

@@ -16,7 +16,7 @@ use clewline_explore::{Access, Ending, SharedId, TaskId};
 
 use super::{
     state::{Control, ENDING, Engine, Next},
-    types::{Attempt, Limit},
+    types::{Attempt, ExecutionLimit},
 };
 use crate::control::{fiber::Seat, place::Place, stacks};
 
@@ -163,7 +163,7 @@ impl Control {
 
     /// Ends the execution because a limit is reached.
     #[track_caller]
-    pub(super) fn cut_execution(self, limit: Limit) -> ! {
+    pub(super) fn cut_execution(self, limit: ExecutionLimit) -> ! {
         let engine = self.engine();
         engine.limit = Some(limit);
         engine.end_with(if engine.is_free { Ending::Redundant } else { Ending::Cut });

@@ -15,12 +15,12 @@ use super::{
         memory::{
             AtomicAccess, ChoiceSource, Loaded, Memory, MemoryModel, MemoryState, Missed, ReadModifyWrite,
         },
-        races::{CellAccess, Race, RacingAccess},
+        races::{CellAccess, DataRace, RacingAccess},
         view::HappensBefore,
     },
     buffers::WriteBack,
     state::{Control, Engine, Task},
-    types::Limit,
+    types::ExecutionLimit,
 };
 use crate::control::place::Place;
 
@@ -149,7 +149,7 @@ impl Control {
         let waits = is_tso && order == Ordering::SeqCst;
         self.access(object, if waits { Access::Update } else { Access::Write });
         if is_tso && !waits && !self.engine().has_room_for_buffer() {
-            self.cut_execution(Limit::Tasks);
+            self.cut_execution(ExecutionLimit::Tasks);
         }
         let by = self.by(object, order, place);
         let old = held();
@@ -302,7 +302,7 @@ impl Control {
     }
 
     /// A race was found. The first certain one of an execution is kept.
-    pub(super) fn note_race(self, race: Race) {
+    pub(super) fn note_race(self, race: DataRace) {
         let known = &mut self.engine().weak.race;
         if known.as_ref().is_none_or(|it| !it.is_certain() && race.is_certain()) {
             *known = Some(race);
@@ -327,7 +327,7 @@ impl Engine {
         self.weak.counts_matter = counts_matter;
     }
 
-    pub(in crate::control) fn race(&self) -> Option<Race> {
+    pub(in crate::control) fn race(&self) -> Option<DataRace> {
         self.weak.race.clone()
     }
 

@@ -24,7 +24,7 @@ mod tso;
 use std::{ops::Range, str::FromStr, sync::atomic::Ordering};
 
 use clewline_core::{NotFound, ParseError};
-use clewline_explore::{AtomicStep, Clock, Schedule, SharedId, TaskClocks, TaskId, acquires};
+use clewline_explore::{AtomicStep, Schedule, SharedId, TaskClocks, TaskId, VectorClock, acquires};
 
 pub use origin::{Loaded, Missed, Origin};
 

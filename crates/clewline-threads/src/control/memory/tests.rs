@@ -7,13 +7,13 @@ use std::{
 use clewline_explore::{
     Begin, Coverage, Ending, Limit, Scheduler, System, explore,
     schedulers::{
-        Settings, bounded::Bounded, exhaustive::Exhaustive, random::Random as RandomScheduler, replay::Replay,
+        SchedulerSettings, bounded::Bounded, exhaustive::Exhaustive, random::RandomScheduler, replay::Replay,
     },
 };
 
 use super::*;
 use crate::{
-    control::{Calls, Limits, Program},
+    control::{Calls, Limits, ThreadProgram},
     hint::spin_loop,
     sync::{
         Mutex,
@@ -48,7 +48,7 @@ fn outcomes_by(
     let columns = bodies.iter().map(|it| vec![*it]).collect();
     let calls = Calls { columns, last: last.into_iter().collect(), initial: Vec::new() };
     let call = |words: &Words, body: &Body| body(words);
-    let mut program = Program::new(calls, Words::default, call, Limits::default()).with_memory(memory);
+    let mut program = ThreadProgram::new(calls, Words::default, call, Limits::default()).with_memory(memory);
     let mut seen = BTreeSet::new();
     let (coverage, _) = explore(&mut program, scheduler, u64::MAX, |program, ending, _| {
         assert_eq!(*ending, Ending::Full);
@@ -500,7 +500,7 @@ fn a_mutex_and_a_spin_lock_protect_their_data() {
         };
         let calls = Calls { columns: vec![vec![()], vec![()]], ..Calls::default() };
         let memory = Memory { model, ..Memory::default() };
-        let mut program = Program::new(calls, make, call, Limits::default()).with_memory(memory);
+        let mut program = ThreadProgram::new(calls, make, call, Limits::default()).with_memory(memory);
         let mut seen = BTreeSet::new();
         let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), u64::MAX, |it, ending, _| {
             assert_eq!(*ending, Ending::Full);
@@ -562,8 +562,10 @@ fn too_many_store_buffers_cut_the_execution() {
         let calls = Calls { columns: vec![vec![store]; tasks], initial, last };
         let call = |words: &Words, body: &Body| body(words);
         let memory = Memory { model: Tso, ..Memory::default() };
-        let mut program = Program::new(calls, Words::default, call, Limits::default()).with_memory(memory);
-        let mut random = RandomScheduler::new(&Settings { executions: 20, ..Settings::default() });
+        let mut program =
+            ThreadProgram::new(calls, Words::default, call, Limits::default()).with_memory(memory);
+        let mut random =
+            RandomScheduler::new(&SchedulerSettings { executions: 20, ..SchedulerSettings::default() });
         let (coverage, executions) = explore(&mut program, &mut random, u64::MAX, |_, ending, _| {
             let is_expected = matches!(ending, Ending::Full) || 8 < tasks && *ending == Ending::Cut;
             assert!(is_expected, "{tasks} tasks: {ending:?}");
@@ -603,7 +605,7 @@ fn every_execution_can_be_replayed() {
         let call = |words: &Words, body: &Body| body(words);
         let memory = Memory { model, ..Memory::default() };
         let make =
-            || Program::new(calls.clone(), Words::default, call, Limits::default()).with_memory(memory);
+            || ThreadProgram::new(calls.clone(), Words::default, call, Limits::default()).with_memory(memory);
         let (mut program, mut again) = (make(), make());
         program.keep(true, false);
         let (_, executions) = explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, _, _| {
@@ -673,7 +675,7 @@ fn atomics_hold_the_last_store_at_the_end() {
         };
         let calls = Calls { columns: vec![vec![1], vec![2]], last: vec![0], initial: Vec::new() };
         let memory = Memory { model, ..Memory::default() };
-        let mut program = Program::new(calls, make, call, Limits::default()).with_memory(memory);
+        let mut program = ThreadProgram::new(calls, make, call, Limits::default()).with_memory(memory);
         explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, _, _| {
             let last = program.outcome().operations[2].ret.expect("the execution is full").1;
             assert_eq!(*left.lock().unwrap(), last, "{model:?}");
@@ -686,7 +688,7 @@ fn atomics_hold_the_last_store_at_the_end() {
 fn random_schedules_see_no_other_histories() {
     for model in MODELS {
         let all = outcomes(model, message!(Relaxed, Relaxed), None);
-        let settings = Settings { executions: 500, ..Settings::default() };
+        let settings = SchedulerSettings { executions: 500, ..SchedulerSettings::default() };
         let mut scheduler = RandomScheduler::new(&settings);
         let seen = outcomes_by(
             &mut scheduler,

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use clewline_core::Random;
 use clewline_explore::{
     Begin, Bounds, Choice, FastPath, Point, Schedule, Scheduler, Step,
-    schedulers::{Entry, SCHEDULERS, Settings, bounded::PREEMPTIONS, exhaustive::Exhaustive, replay::Replay},
+    schedulers::{
+        SCHEDULERS, SchedulerEntry, SchedulerSettings, bounded::PREEMPTIONS, exhaustive::Exhaustive,
+        replay::Replay,
+    },
 };
 use clewline_testing::pick;
 
@@ -17,8 +20,8 @@ use super::{
     *,
 };
 
-fn within(preemptions: Option<u32>) -> Settings {
-    Settings { seed: 7, executions: 200, bounds: Bounds::default().with(&PREEMPTIONS, preemptions) }
+fn within(preemptions: Option<u32>) -> SchedulerSettings {
+    SchedulerSettings { seed: 7, executions: 200, bounds: Bounds::default().with(&PREEMPTIONS, preemptions) }
 }
 
 /// Programs of every kind.
@@ -81,7 +84,7 @@ impl FastPath for CheckedScheduler {
     }
 }
 
-fn make(entry: &Entry, settings: &Settings) -> CheckedScheduler {
+fn make(entry: &SchedulerEntry, settings: &SchedulerSettings) -> CheckedScheduler {
     CheckedScheduler { inner: (entry.make)(settings), chosen: None }
 }
 
@@ -227,7 +230,7 @@ fn nondeterminism_is_detected() {
             // Makes a different access every other time.
             if it.0 == 0 { it.1[0].load(SeqCst) } else { it.1[0].fetch_add(1, SeqCst) }
         };
-        let mut program = Program::new(calls, make_subject, call, Limits::default());
+        let mut program = ThreadProgram::new(calls, make_subject, call, Limits::default());
         let mut scheduler = make(entry, &within(None));
         let (coverage, _) = explore(&mut program, &mut scheduler, 1_000, |_, _, _| ControlFlow::Continue(()));
         assert!(matches!(coverage, Coverage::Limited(Limit::Diverged(_))), "{}: {coverage:?}", entry.name);

@@ -7,7 +7,7 @@ use std::{cell::Cell, rc::Rc};
 use clewline_explore::{
     Access,
     schedulers::{
-        bounded::Bounded, bounded_dpor::BoundedDpor, causality::Dependence, dpor::Dpor,
+        bounded::Bounded, bounded_dpor::BoundedDpor, causality::DependenceRelation, dpor::Dpor,
         exhaustive::Exhaustive,
     },
 };
@@ -126,11 +126,11 @@ fn queue(scheduler: &mut dyn Scheduler) -> (u64, usize) {
 }
 
 fn plain() -> Dpor {
-    Dpor::new(Dependence::Conflicts)
+    Dpor::new(DependenceRelation::Conflicts)
 }
 
 fn dpor() -> Dpor {
-    Dpor::new(Dependence::Histories)
+    Dpor::new(DependenceRelation::Histories)
 }
 
 #[test]

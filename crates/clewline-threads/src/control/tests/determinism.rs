@@ -179,7 +179,7 @@ fn run(
         let is_changed = |to: &Change| (to.execution, to.column, to.row) == (it.execution, column, row);
         it.call(change.filter(is_changed).map_or(does, |it| it.does))
     };
-    let mut program = Program::new(calls, make, call, Limits::default());
+    let mut program = ThreadProgram::new(calls, make, call, Limits::default());
     program.keep(true, false);
     let mut schedules = Vec::new();
     let (coverage, executions) = explore(&mut program, scheduler, EXECUTIONS_MAX, |program, _, number| {
@@ -238,7 +238,7 @@ fn schedulers() -> Vec<(&'static str, Make)> {
     for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive && !it.explores_graphs) {
         for preemptions in [None, Some(1)] {
             let bounds = Bounds::default().with(&PREEMPTIONS, preemptions);
-            let settings = Settings { bounds, ..Settings::default() };
+            let settings = SchedulerSettings { bounds, ..SchedulerSettings::default() };
             all.push((entry.name, Box::new(move || (entry.make)(&settings))));
         }
     }
@@ -342,8 +342,8 @@ fn an_execution_that_ends_before_its_replay_is_complete_is_detected() {
                 seen + if turn.get() == different { 0 } else { crate::choose(3) }
             };
             let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
-            let mut program = Program::new(calls, || AtomicUsize::new(0), call, Limits::default());
-            let mut scheduler = (entry.make)(&Settings::default());
+            let mut program = ThreadProgram::new(calls, || AtomicUsize::new(0), call, Limits::default());
+            let mut scheduler = (entry.make)(&SchedulerSettings::default());
             let (coverage, _) =
                 explore(&mut program, &mut *scheduler, 10, |_, _, _| ControlFlow::Continue(()));
             assert!(

@@ -9,8 +9,8 @@ use std::{
 use clewline_explore::{Access, Coverage, Ending, TaskId, explore, schedulers::exhaustive::Exhaustive};
 
 use crate::{
-    control::{Calls, Limits, Panic, Program, control},
-    instrument::{Control, Foreign, Need, Place, Until},
+    control::{Calls, Limits, Panic, ThreadProgram, control},
+    instrument::{Control, Foreign, Need, Place, WakeCondition},
 };
 
 thread_local! {
@@ -79,7 +79,7 @@ fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -
     NOTIFICATIONS.set([0; 4]);
     let calls = Calls { columns: (0..columns).map(|it| vec![it]).collect(), ..Calls::default() };
     let call = move |(): &(), column: &usize| call(control().unwrap(), *column);
-    let mut program = Program::new(calls, || (), call, Limits::default()).foreign(&CountingForeign);
+    let mut program = ThreadProgram::new(calls, || (), call, Limits::default()).foreign(&CountingForeign);
     let mut endings: Vec<(String, u64)> = Vec::new();
     let mut scheduler = Exhaustive::default();
     let (coverage, executions) = explore(&mut program, &mut scheduler, 100_000, |program, ending, _| {
@@ -121,7 +121,7 @@ fn tasks_that_block_forever_are_abandoned_where_they_are() {
     let other = Rc::clone(&owned);
     let (endings, executions) = explore_all(2, move |control, _| {
         let _kept = &other;
-        control.wait_for(LOCK, Access::Acquire, Need::AtMost(0), Until::Met, place());
+        control.wait_for(LOCK, Access::Acquire, Need::AtMost(0), WakeCondition::Met, place());
         control.set_level_at(LOCK, 1);
         0
     });
@@ -147,7 +147,7 @@ fn a_failure_ends_the_execution() {
 fn a_program_can_end_while_others_wait() {
     let (endings, _) = explore_all(2, |control, column| {
         if column == 1 {
-            control.wait_for(LOCK, Access::Acquire, Need::AtLeast(1), Until::Met, place());
+            control.wait_for(LOCK, Access::Acquire, Need::AtLeast(1), WakeCondition::Met, place());
         }
         control.access_point(WORD, Access::Write, place());
         control.end_execution(place())

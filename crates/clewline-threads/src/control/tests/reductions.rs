@@ -12,7 +12,7 @@ use clewline_core::Random;
 use clewline_explore::{
     Scheduler,
     schedulers::{
-        bounded::Bounded, bounded_dpor::BoundedDpor, causality::Dependence, dpor::Dpor,
+        bounded::Bounded, bounded_dpor::BoundedDpor, causality::DependenceRelation, dpor::Dpor,
         exhaustive::Exhaustive, graph::Graph,
     },
 };
@@ -119,7 +119,7 @@ fn unbounded(find: Make<'_>) -> Comparison<'_> {
 }
 
 fn dpor() -> Box<dyn Scheduler> {
-    Box::new(Dpor::new(Dependence::Histories))
+    Box::new(Dpor::new(DependenceRelation::Histories))
 }
 
 // One seed for all, so that a failure can be reproduced; it reports a minimal program.
@@ -358,7 +358,7 @@ fn bounded_dpor_sees_what_bounded_does_in_weaker_memory_models() {
 #[test]
 fn a_reduction_that_considers_only_conflicts_loses_histories() {
     let mut random = Random::new(SEED);
-    let conflicts = || -> Box<dyn Scheduler> { Box::new(Dpor::new(Dependence::Conflicts)) };
+    let conflicts = || -> Box<dyn Scheduler> { Box::new(Dpor::new(DependenceRelation::Conflicts)) };
     let (mut lost, mut programs) = (0, 0);
     for _ in 0..200 {
         let matrix = random_program(&mut random, PLAIN);

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use clewline_explore::{
     Begin, Choice, FastPath, Point, Schedule, Step, System,
-    schedulers::{causality::Dependence, dpor::Dpor, replay::Replay},
+    schedulers::{causality::DependenceRelation, dpor::Dpor, replay::Replay},
 };
 
 use super::*;
@@ -22,7 +22,7 @@ fn pair() -> Pair {
 }
 
 fn dpor() -> Dpor {
-    Dpor::new(Dependence::Histories)
+    Dpor::new(DependenceRelation::Histories)
 }
 
 /// Every schedule of one call by each of two tasks.
@@ -32,7 +32,7 @@ fn schedules<T: 'static>(
 ) -> BTreeSet<String> {
     let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
     let mut program =
-        Program::new(calls, make, move |it: &T, task: &usize| call(it, *task), Limits::default());
+        ThreadProgram::new(calls, make, move |it: &T, task: &usize| call(it, *task), Limits::default());
     program.keep(true, false);
     let mut seen = BTreeSet::new();
     let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), 10_000, |program, _, _| {
@@ -58,7 +58,7 @@ fn weak_schedules(model: MemoryModel, store: fn(&AtomicUsize)) -> BTreeSet<Strin
     let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
     let make = || [AtomicUsize::new(0), AtomicUsize::new(0)];
     let memory = Memory { model, ..Memory::default() };
-    let mut program = Program::new(calls, make, call, Limits::default()).with_memory(memory);
+    let mut program = ThreadProgram::new(calls, make, call, Limits::default()).with_memory(memory);
     program.keep(true, false);
     let mut seen = BTreeSet::new();
     explore(&mut program, &mut Exhaustive::default(), 10_000, |program, _, _| {
@@ -211,7 +211,7 @@ fn a_panicking_task_releases_a_lock_after_its_stores() {
     };
     let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
     let make = || (Mutex::new(()), AtomicUsize::new(0));
-    let program = Program::new(calls, make, call, Limits::default());
+    let program = ThreadProgram::new(calls, make, call, Limits::default());
     let seen = results(program, MemoryModel::Tso);
     assert_eq!(seen, [vec![Some(1), Some(0)], vec![Some(1), Some(11)]].into());
 }
@@ -374,7 +374,7 @@ fn redundant_steps_are_not_reported_without_a_request() {
         };
         let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
         let limits = Limits { steps: 50, ..Limits::default() };
-        let mut program = Program::new(calls, || (Mutex::new(()), pair()), call, limits);
+        let mut program = ThreadProgram::new(calls, || (Mutex::new(()), pair()), call, limits);
         // The first task has the lock, and the second one waits for it.
         let mut scheduler = StopsAfter { choices: 1, ..StopsAfter::default() };
         assert_eq!(program.run(&mut scheduler), Ending::Redundant);
@@ -399,7 +399,7 @@ fn spawn_and_join_establish_happens_before() {
         };
         let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
         let make = || [AtomicUsize::new(0), AtomicUsize::new(0)];
-        let program = Program::new(calls, make, call, Limits::default());
+        let program = ThreadProgram::new(calls, make, call, Limits::default());
         assert_eq!(results(program, model), [[Some(11)].into()].into(), "{model:?}");
     }
 }
@@ -419,7 +419,7 @@ fn a_notification_happens_before_the_wakeup() {
         };
         let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
         let make = || (Mutex::new(()), Condvar::new(), AtomicUsize::new(0));
-        let program = Program::new(calls, make, call, Limits::default());
+        let program = ThreadProgram::new(calls, make, call, Limits::default());
         let seen = results(program, model);
         assert_eq!(seen, [vec![Some(0), None], vec![Some(0), Some(1)]].into(), "{model:?}");
     }
@@ -427,7 +427,7 @@ fn a_notification_happens_before_the_wakeup() {
 
 /// The possible results of each call in that memory model; `None` if it does not return.
 fn results<T: 'static, C: 'static>(
-    program: Program<T, C, usize>,
+    program: ThreadProgram<T, C, usize>,
     model: MemoryModel,
 ) -> BTreeSet<Vec<Option<usize>>> {
     let mut program = program.with_memory(Memory { model, ..Memory::default() });
@@ -490,7 +490,7 @@ fn executions_do_not_affect_later_ones() {
         let calls = Calls { columns: columns.map(|it| vec![it]).to_vec(), ..Calls::default() };
         let make = || (pair(), Mutex::new(0));
         let limits = Limits { steps: 25, spurious: 0 };
-        let mut program = Program::new(calls, make, |it, kind: &usize| mixed(it, *kind), limits);
+        let mut program = ThreadProgram::new(calls, make, |it, kind: &usize| mixed(it, *kind), limits);
         program.keep(true, false);
         let mut seen: Vec<(Schedule, String)> = Vec::new();
         explore(&mut program, &mut Bounded::new(Some(1)), 40, |program, ending, _| {
@@ -540,7 +540,7 @@ fn a_blocked_operation_is_not_about_to_be_called() {
         0
     };
     let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
-    let mut program = Program::new(calls, pair, call, Limits::default());
+    let mut program = ThreadProgram::new(calls, pair, call, Limits::default());
     let mut called = Vec::new();
     explore(&mut program, &mut Serial::default(), 10, |program, _, _| {
         called.push(program.outcome().operations.iter().map(|it| it.call.is_some()).collect::<Vec<_>>());

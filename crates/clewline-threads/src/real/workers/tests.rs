@@ -59,7 +59,7 @@ fn false_claims(history: &History<(), u64>) -> usize {
 
 fn workers(kind: ClockKind, threads: usize, noise: Noise) -> Workers<Tickets> {
     let clock = Clock::of(kind).unwrap_or(Clock::best());
-    Workers::new(Settings { threads, clock, noise, ..Settings::default() }).unwrap()
+    Workers::new(WorkerSettings { threads, clock, noise, ..WorkerSettings::default() }).unwrap()
 }
 
 /// Operations per run: fewer where every instruction is interpreted.
@@ -71,7 +71,7 @@ fn check_never_claims(kind: ClockKind, threads: usize, noise: Noise, operations:
     for run in 0..operations.div_ceil(RUN) {
         workers.launch(Arc::new(Dispenser::default()), vec![vec![(); RUN / threads]; threads], run as u64);
         let run_result = workers.wait();
-        assert_eq!(run_result.ending, Ending::Full);
+        assert_eq!(run_result.ending, RunEnding::Full);
         let history = run_result.logs.merge();
         assert_eq!(history.len(), RUN / threads * threads);
         assert_eq!(false_claims(&history), 0, "{kind:?}, {threads} threads, run {run}");
@@ -180,7 +180,7 @@ fn a_load_is_complete_when_its_return_is_stamped() {
     for kind in ClockKind::ALL {
         let clock = Clock::of(kind).unwrap_or(Clock::best());
         let mut workers: Workers<Growth> =
-            Workers::new(Settings { threads: 2, clock, ..Settings::default() }).unwrap();
+            Workers::new(WorkerSettings { threads: 2, clock, ..WorkerSettings::default() }).unwrap();
         for run in 0..pick(2, 20) {
             let calls = vec![vec![Grow::Bump; RUN / 2], vec![Grow::Look; RUN / 4]];
             let subject = Number { number: AtomicU64::new(0), way: Arc::clone(&way) };
@@ -271,7 +271,7 @@ impl Subject<Doors> for Door {
 fn doors(wait: fn(&Door), calls: &[&[&'static str]]) -> Run<&'static str, ()> {
     let patience = Duration::from_millis(200);
     let mut workers: Workers<Doors> =
-        Workers::new(Settings { threads: calls.len(), patience, ..Settings::default() }).unwrap();
+        Workers::new(WorkerSettings { threads: calls.len(), patience, ..WorkerSettings::default() }).unwrap();
     let door = Arc::new(Door { is_open: AtomicBool::new(false), wait });
     workers.launch(door, calls.iter().map(|it| it.to_vec()).collect(), 1);
     workers.wait()
@@ -285,7 +285,7 @@ fn a_looping_thread_is_reported_with_its_place() {
         }
     };
     let run = doors(wait, &[&["look", "pass", "look"], &["look", "look"]]);
-    let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
+    let RunEnding::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!(standings.len(), 1);
     assert_eq!(standings[0].thread, 0);
     assert!(standings[0].place.is_some_and(|it| it.file().ends_with("tests.rs")), "{standings:?}");
@@ -314,10 +314,10 @@ impl Drop for Endless {
 fn a_subject_that_cannot_be_dropped_does_not_hang_its_workers() {
     let patience = Duration::from_millis(200);
     let mut workers: Workers<Doors> =
-        Workers::new(Settings { threads: 2, patience, ..Settings::default() }).unwrap();
+        Workers::new(WorkerSettings { threads: 2, patience, ..WorkerSettings::default() }).unwrap();
     workers.launch(Arc::new(Endless), vec![vec!["look"]; 2], 1);
     let run = workers.wait();
-    let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
+    let RunEnding::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!((standings.len(), run.logs.returned()), (1, 2));
 }
 
@@ -331,7 +331,7 @@ fn slow_operations_are_not_stuck() {
     };
     // Each call returns within the patience of 200 ms, all together do not.
     let run = doors(wait, &[&["pass"; 8]]);
-    assert_eq!(run.ending, Ending::Full);
+    assert_eq!(run.ending, RunEnding::Full);
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn a_sleeping_thread_is_reported() {
         }
     };
     let run = doors(wait, &[&["pass"], &["pass"]]);
-    let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
+    let RunEnding::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!(standings.iter().map(|it| it.thread).collect::<Vec<_>>(), [0, 1]);
     if cfg!(target_os = "linux") {
         assert!(standings.iter().all(|it| it.activity == ThreadActivity::Waiting), "{standings:?}");
@@ -368,22 +368,23 @@ fn a_thread_that_may_be_slow_is_no_deadlock() {
     ];
     for wait in waits {
         let run = doors(wait, &[&["pass"], &["look"]]);
-        let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
+        let RunEnding::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
         assert!(standings.iter().all(|it| it.activity != ThreadActivity::Waiting), "{standings:?}");
     }
 }
 
 #[test]
 fn a_panic_is_reported_and_the_workers_continue() {
-    let mut workers: Workers<Doors> = Workers::new(Settings { threads: 2, ..Settings::default() }).unwrap();
+    let mut workers: Workers<Doors> =
+        Workers::new(WorkerSettings { threads: 2, ..WorkerSettings::default() }).unwrap();
     let door = || Arc::new(Door { is_open: AtomicBool::new(true), wait: |_| () });
     workers.launch(door(), vec![vec!["look", "panic", "look"], vec!["look"; 3]], 1);
     let run = workers.wait();
     let panicked = Panicked { thread: 0, message: "the door fell off".to_owned() };
-    assert_eq!(run.ending, Ending::Panicked(vec![panicked]));
+    assert_eq!(run.ending, RunEnding::Panicked(vec![panicked]));
     assert_eq!((run.logs.returned(), run.logs.merge().len()), (4, 5));
     workers.launch(door(), vec![vec!["look"; 3]; 2], 2);
-    assert_eq!(workers.wait().ending, Ending::Full);
+    assert_eq!(workers.wait().ending, RunEnding::Full);
 }
 
 #[test]
@@ -394,7 +395,7 @@ fn a_panic_is_reported_although_other_threads_block_forever() {
         }
     };
     let run = doors(wait, &[&["look", "panic"], &["pass"]]);
-    let Ending::Stuck(_, standings, panics) = &run.ending else { panic!("{:?}", run.ending) };
+    let RunEnding::Stuck(_, standings, panics) = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!(standings.iter().map(|it| it.thread).collect::<Vec<_>>(), [1]);
     assert_eq!(panics, &[Panicked { thread: 0, message: "the door fell off".to_owned() }]);
 }

@@ -4,7 +4,7 @@ use clewline_explore::{Coverage, Ending, explore, schedulers::exhaustive::Exhaus
 
 use super::*;
 use crate::{
-    control::{Calls, Leak, Limits, Outcome, Program},
+    control::{Calls, ExecutionOutcome, Leak, Limits, ThreadProgram},
     sync::{
         Mutex, UnsafeCell,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -16,9 +16,9 @@ fn outcomes<T: 'static>(
     columns: usize,
     make: impl Fn() -> T + 'static,
     call: impl Fn(&T, &usize) -> usize + 'static,
-) -> Vec<Outcome<usize>> {
+) -> Vec<ExecutionOutcome<usize>> {
     let calls = Calls { columns: (0..columns).map(|it| vec![it]).collect(), ..Calls::default() };
-    let mut program = Program::new(calls, make, call, Limits::default());
+    let mut program = ThreadProgram::new(calls, make, call, Limits::default());
     let mut outcomes = Vec::new();
     let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, ending, _| {
         assert_eq!(*ending, Ending::Full);
@@ -29,8 +29,9 @@ fn outcomes<T: 'static>(
     outcomes
 }
 
-fn results(outcomes: &[Outcome<usize>]) -> BTreeSet<Vec<usize>> {
-    let of = |it: &Outcome<usize>| it.operations.iter().filter_map(|it| it.ret.map(|it| it.1)).collect();
+fn results(outcomes: &[ExecutionOutcome<usize>]) -> BTreeSet<Vec<usize>> {
+    let of =
+        |it: &ExecutionOutcome<usize>| it.operations.iter().filter_map(|it| it.ret.map(|it| it.1)).collect();
     outcomes.iter().map(of).collect()
 }
 

@@ -5,7 +5,7 @@ use clewline_explore::{Ending, explore, schedulers::exhaustive::Exhaustive};
 use clewline_testing::pick;
 
 use super::*;
-use crate::control::{Calls, Limits, Memory, MemoryModel, Program};
+use crate::control::{Calls, Limits, Memory, MemoryModel, ThreadProgram};
 use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// Runs `body` outside an exploration, and as the only task in each model, with and without race
@@ -20,7 +20,7 @@ fn check_same<R: PartialEq + std::fmt::Debug + 'static>(body: fn() -> R, expecte
         let result = Rc::clone(&left);
         let call = move |(): &(), (): &()| *result.borrow_mut() = Some(body());
         let memory = Memory { model, races, ..Memory::default() };
-        let mut program = Program::new(calls, || (), call, Limits::default()).with_memory(memory);
+        let mut program = ThreadProgram::new(calls, || (), call, Limits::default()).with_memory(memory);
         explore(&mut program, &mut Exhaustive::default(), u64::MAX, |_, ending, _| {
             assert_eq!(*ending, Ending::Full);
             assert_eq!(left.take().as_ref(), Some(&expected), "{model:?}, races: {races}");
@@ -161,8 +161,8 @@ fn invalid_orderings_panic_as_in_std() {
             let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
             let call = move |it: &AtomicUsize, (): &()| body(it);
             let memory = Memory { races, ..Memory::default() };
-            let mut program =
-                Program::new(calls, || AtomicUsize::new(0), call, Limits::default()).with_memory(memory);
+            let mut program = ThreadProgram::new(calls, || AtomicUsize::new(0), call, Limits::default())
+                .with_memory(memory);
             let mut endings = Vec::new();
             explore(&mut program, &mut Exhaustive::default(), u64::MAX, |_, ending, _| {
                 endings.push(ending.clone());

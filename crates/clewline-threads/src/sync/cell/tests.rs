@@ -4,7 +4,7 @@ use clewline_explore::{Coverage, Ending, TaskId, explore, schedulers::exhaustive
 
 use super::*;
 use crate::{
-    control::{Calls, Limits, Memory, MemoryModel, Program, Race},
+    control::{Calls, DataRace, Limits, Memory, MemoryModel, ThreadProgram},
     sync::{
         Mutex,
         atomic::{
@@ -48,12 +48,13 @@ type Body = fn(&Guarded);
 const MODELS: [MemoryModel; 3] =
     [MemoryModel::SequentiallyConsistent, MemoryModel::Tso, MemoryModel::ReleaseAcquire];
 
-fn races(model: MemoryModel, bodies: &[Body], last: Option<Body>) -> Vec<Race> {
+fn races(model: MemoryModel, bodies: &[Body], last: Option<Body>) -> Vec<DataRace> {
     let columns = bodies.iter().map(|it| vec![*it]).collect();
     let calls = Calls { columns, last: last.into_iter().collect(), initial: Vec::new() };
     let call = |it: &Guarded, body: &Body| body(it);
     let memory = Memory { model, ..Memory::default() };
-    let mut program = Program::new(calls, Guarded::default, call, Limits::default()).with_memory(memory);
+    let mut program =
+        ThreadProgram::new(calls, Guarded::default, call, Limits::default()).with_memory(memory);
     let mut races = Vec::new();
     let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, ending, _| {
         assert_eq!(*ending, Ending::Full);
@@ -269,7 +270,7 @@ fn a_pointer_counts_as_a_write_but_not_for_certain() {
         let found = races(model, &[takes, takes], None);
         assert!(!found.is_empty() && found.iter().all(|it| !it.is_certain()));
         let found = races(model, &[|it| it.write(), |it| it.write(), takes], None);
-        assert!(!found.is_empty() && found.iter().all(Race::is_certain));
+        assert!(!found.is_empty() && found.iter().all(DataRace::is_certain));
     }
 }
 
@@ -478,7 +479,7 @@ fn a_node_is_not_freed_while_another_task_reads_it() {
             0
         };
         let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
-        let mut program = Program::new(calls, make, call, Limits::default());
+        let mut program = ThreadProgram::new(calls, make, call, Limits::default());
         let mut is_race = false;
         explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, _, _| {
             is_race |= program.outcome().race.is_some_and(|it| it.second.access == CellAccess::Drop);

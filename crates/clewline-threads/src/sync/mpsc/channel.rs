@@ -14,7 +14,7 @@ use std::{
 use clewline_explore::{Access, TaskId};
 
 use crate::{
-    control::{Attempt, Control, Need, Until, control, give_way, here},
+    control::{Attempt, Control, Need, WakeCondition, control, give_way, here},
     sync::identity::Identity,
 };
 use std::sync::mpsc::{RecvTimeoutError, SendError, TryRecvError, TrySendError};
@@ -174,7 +174,7 @@ impl<T> Channel<T> {
         drop(state);
         control.wait_at(&self.id);
         self.changed(Some(control));
-        self.attempt(control, Attempt::new(Access::Join).until(Until::Woken));
+        self.attempt(control, Attempt::new(Access::Join).until(WakeCondition::Woken));
         let mut state = self.state();
         let State { returned, messages, .. } = &mut *state;
         let is_mine = |it: &Message<T>| it.from == Some(me);
@@ -188,7 +188,7 @@ impl<T> Channel<T> {
 
     /// Receives a message, or an error if there will never be one.
     #[track_caller]
-    pub(super) fn receive(&self, until: Until) -> Result<T, RecvTimeoutError> {
+    pub(super) fn receive(&self, until: WakeCondition) -> Result<T, RecvTimeoutError> {
         if let Some(control) = control() {
             if self.bound == Some(0) && control.has_release_points() {
                 self.attempt(control, Attempt::new(Access::Receive));

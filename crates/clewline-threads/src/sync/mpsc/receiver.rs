@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::channel::Channel;
-use crate::control::{Until, control, here};
+use crate::control::{WakeCondition, control, here};
 use std::sync::mpsc::{RecvError, RecvTimeoutError, TryRecvError};
 
 /// See `std`.
@@ -41,7 +41,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         let receiver = match &self.end {
-            End::Task(channel) => return channel.receive(Until::Met).map_err(|_| RecvError),
+            End::Task(channel) => return channel.receive(WakeCondition::Met).map_err(|_| RecvError),
             End::Thread(receiver) => receiver,
         };
         let Some(control) = control() else { return receiver.recv() };
@@ -86,7 +86,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         let receiver = match &self.end {
-            End::Task(channel) => return channel.receive(Until::MetOrTimeout),
+            End::Task(channel) => return channel.receive(WakeCondition::MetOrTimeout),
             End::Thread(receiver) => receiver,
         };
         if control().is_none() {

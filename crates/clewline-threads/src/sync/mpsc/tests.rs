@@ -1,6 +1,6 @@
 use std::{sync::Mutex as StdMutex, time::Duration};
 
-use clewline_explore::schedulers::{causality::Dependence, dpor::Dpor, exhaustive::Exhaustive};
+use clewline_explore::schedulers::{causality::DependenceRelation, dpor::Dpor, exhaustive::Exhaustive};
 
 use super::*;
 use crate::{
@@ -248,7 +248,7 @@ fn which_sender_is_dropped_last_makes_no_difference() {
         }
     };
     let all = outcomes(&mut Exhaustive::default(), Limits::default(), 3, make, call);
-    let reduced = outcomes(&mut Dpor::new(Dependence::Histories), Limits::default(), 3, make, call);
+    let reduced = outcomes(&mut Dpor::new(DependenceRelation::Histories), Limits::default(), 3, make, call);
     assert_eq!(all, reduced);
     assert_eq!(all.len(), 4, "{all:?}");
 }

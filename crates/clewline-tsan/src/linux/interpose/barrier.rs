@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use clewline_explore::Access;
-use clewline_threads::instrument::{Need, Until};
+use clewline_threads::instrument::{Need, WakeCondition};
 
 use super::{check, lock_at, note_acquired, note_released};
 use crate::linux::{
@@ -52,7 +52,7 @@ extern "C" fn wait_at(barrier: *mut c_void, pc: usize) -> c_int {
         return libc::PTHREAD_BARRIER_SERIAL_THREAD;
     }
     control.add_waiter(key);
-    control.wait_for(key, Access::Join, Need::Nothing, Until::Woken, place(pc));
+    control.wait_for(key, Access::Join, Need::Nothing, WakeCondition::Woken, place(pc));
     0
 }
 

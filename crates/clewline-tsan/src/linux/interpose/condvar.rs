@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use clewline_explore::Access;
-use clewline_threads::instrument::{Control, Need, Until};
+use clewline_threads::instrument::{Control, Need, WakeCondition};
 
 use super::{
     check, lock_at,
@@ -30,7 +30,8 @@ fn wait(control: Control, condvar: usize, mutex: usize, until: Option<*const c_v
     };
     let mut error = 0;
     if until.is_some() || control.may_wake_spuriously() {
-        let is_woken = control.wait_for(key, Access::Wait, Need::Nothing, Until::WokenOrTimeout, place(pc));
+        let is_woken =
+            control.wait_for(key, Access::Wait, Need::Nothing, WakeCondition::WokenOrTimeout, place(pc));
         if !is_woken {
             control.remove_waiter(key);
             match until {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use clewline_explore::Access;
-use clewline_threads::instrument::{Control, Need, Until};
+use clewline_threads::instrument::{Control, Need, WakeCondition};
 
 use super::{check, fails_with, lock_at, note_waking, note_woken, time};
 use crate::linux::{
@@ -59,7 +59,11 @@ fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> 
     let key = lock_at(word);
     control.add_waiter(key);
     let is_timed = !matches!(time, Time::Any);
-    let until = if is_timed || control.may_wake_spuriously() { Until::WokenOrTimeout } else { Until::Woken };
+    let until = if is_timed || control.may_wake_spuriously() {
+        WakeCondition::WokenOrTimeout
+    } else {
+        WakeCondition::Woken
+    };
     let is_woken = control.wait_for(key, Access::Park, Need::Nothing, until, place(pc));
     note_woken(control, key);
     note_unseen(control, pc);

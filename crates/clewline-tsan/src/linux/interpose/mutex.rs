@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use clewline_explore::Access;
-use clewline_threads::instrument::{Control, Need, Until};
+use clewline_threads::instrument::{Control, Need, WakeCondition};
 
 use super::{check, lock_at, note_locked, note_released, owner, time};
 use crate::linux::{
@@ -66,9 +66,9 @@ pub(super) fn lock(control: Control, mutex: usize, how: LockMode, pc: usize) -> 
     // It may have been acquired before there were tasks, or be a new mutex at an old address.
     control.set_level_at(key, at(mutex).lock);
     let until = match how {
-        LockMode::Waits => Until::Met,
-        LockMode::WaitsSome => Until::MetOrTimeout,
-        LockMode::Woken => Until::Woken,
+        LockMode::Waits => WakeCondition::Met,
+        LockMode::WaitsSome => WakeCondition::MetOrTimeout,
+        LockMode::Woken => WakeCondition::Woken,
     };
     if !control.wait_for(key, Access::Acquire, Need::AtMost(0), until, place(pc)) {
         return libc::ETIMEDOUT;

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use clewline_explore::Access;
-use clewline_threads::instrument::{Control, Need, Until};
+use clewline_threads::instrument::{Control, Need, WakeCondition};
 
 use super::{check, lock_at, note_acquired, note_released};
 use crate::linux::{
@@ -15,7 +15,7 @@ use crate::linux::{
 /// Arrives, and waits until no task runs the initialization.
 fn arrive(control: Control, once: usize, pc: usize) {
     check(control, once, pc);
-    control.wait_for(lock_at(once), Access::Acquire, Need::AtMost(0), Until::Met, place(pc));
+    control.wait_for(lock_at(once), Access::Acquire, Need::AtMost(0), WakeCondition::Met, place(pc));
     note_acquired(control, lock_at(once));
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use clewline_explore::Access;
-use clewline_threads::instrument::{Control, Need, Until};
+use clewline_threads::instrument::{Control, Need, WakeCondition};
 
 use super::{check, lock_at, note_acquired, note_locked, note_released, time};
 use crate::linux::{
@@ -78,7 +78,7 @@ fn acquire(control: Control, lock: usize, mode: Mode, until: Option<*const c_voi
         Mode::Read => Access::AcquireShared,
         Mode::Write => Access::Acquire,
     };
-    let how = if until.is_some() { Until::MetOrTimeout } else { Until::Met };
+    let how = if until.is_some() { WakeCondition::MetOrTimeout } else { WakeCondition::Met };
     if !control.wait_for(key, access, mode.need(), how, place(pc)) {
         until.into_iter().for_each(time::advance_to);
         return libc::ETIMEDOUT;

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use clewline_explore::Access;
-use clewline_threads::instrument::{Control, Need, Until};
+use clewline_threads::instrument::{Control, Need, WakeCondition};
 
 use super::{check, fails_with, lock_at, note_acquired, note_released, time};
 use crate::linux::{
@@ -29,7 +29,7 @@ fn take(control: Control, semaphore: usize) -> c_int {
     0
 }
 
-fn wait(control: Control, semaphore: usize, until: Until, pc: usize) -> c_int {
+fn wait(control: Control, semaphore: usize, until: WakeCondition, pc: usize) -> c_int {
     check(control, semaphore, pc);
     let key = lock_at(semaphore);
     control.set_level_at(key, *count(semaphore));
@@ -41,7 +41,7 @@ fn wait(control: Control, semaphore: usize, until: Until, pc: usize) -> c_int {
 
 extern "C" fn wait_at(semaphore: *mut c_void, pc: usize) -> c_int {
     match current_task::control() {
-        Some(control) => wait(control, semaphore as usize, Until::Met, pc),
+        Some(control) => wait(control, semaphore as usize, WakeCondition::Met, pc),
         // SAFETY: the caller guarantees the preconditions of the C function.
         None => unsafe { real::sem_wait(semaphore) },
     }
@@ -50,7 +50,7 @@ extern "C" fn wait_at(semaphore: *mut c_void, pc: usize) -> c_int {
 extern "C" fn timed_wait_at(semaphore: *mut c_void, until: *const c_void, pc: usize) -> c_int {
     match current_task::control() {
         Some(control) => {
-            let result = wait(control, semaphore as usize, Until::MetOrTimeout, pc);
+            let result = wait(control, semaphore as usize, WakeCondition::MetOrTimeout, pc);
             if result != 0 {
                 time::advance_to(until);
             }

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use clewline_explore::Access;
-use clewline_threads::instrument::{Control, Need, Until};
+use clewline_threads::instrument::{Control, Need, WakeCondition};
 
 use super::{check, lock_at, note_locked, note_released};
 use crate::linux::{
@@ -39,7 +39,7 @@ extern "C" fn lock_at_call(lock: *mut c_void, pc: usize) -> c_int {
     let lock = lock as usize;
     check(control, lock, pc);
     control.set_level_at(lock_at(lock), i32::from(*at(lock) != FREE));
-    control.wait_for(lock_at(lock), Access::Acquire, Need::AtMost(0), Until::Met, place(pc));
+    control.wait_for(lock_at(lock), Access::Acquire, Need::AtMost(0), WakeCondition::Met, place(pc));
     take(control, lock)
 }
 

@@ -21,7 +21,7 @@ use std::ops::Range;
 use clewline_explore::TaskId;
 use clewline_remote::{Trust, code_of};
 use clewline_threads::{
-    control::{CellAccess, Race, RacingAccess},
+    control::{CellAccess, DataRace, RacingAccess},
     instrument::Control,
 };
 use rustc_hash::FxHashMap;
@@ -114,7 +114,7 @@ pub(super) fn claim(control: Control, word: usize, first: &PastAccess, second: &
         size: Some(it.bytes.count_ones()),
     };
     let remedies = log::remedies(first, second);
-    control.report_race(Race { first: racing(first, before), second: racing(second, now), remedies });
+    control.report_race(DataRace { first: racing(first, before), second: racing(second, now), remedies });
 }
 
 fn is_trusted(code: usize) -> bool {

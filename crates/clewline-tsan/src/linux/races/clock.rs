@@ -1,7 +1,7 @@
 //! Clocks: of each task, how many of its intervals happened before.
 
 use clewline_explore::TaskId;
-use clewline_threads::control::Clock as _;
+use clewline_threads::control::VectorClock as _;
 
 use crate::linux::current_task::RuntimeCell;
 
@@ -38,7 +38,7 @@ impl Clock {
     }
 }
 
-impl clewline_threads::control::Clock for Clock {
+impl clewline_threads::control::VectorClock for Clock {
     #[inline(always)]
     fn join(&mut self, other: &Clock) {
         let n = tasks();

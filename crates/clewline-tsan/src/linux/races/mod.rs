@@ -33,7 +33,7 @@ use std::{ops::Range, sync::atomic::Ordering};
 use clewline_explore::{TaskId, TaskSet};
 use clewline_remote::{Points, code_of};
 use clewline_threads::{
-    control::{Clock as _, TaskClocks, acquires},
+    control::{TaskClocks, VectorClock as _, acquires},
     instrument::{Control, ForeignAccess},
 };
 use rustc_hash::FxHashSet;

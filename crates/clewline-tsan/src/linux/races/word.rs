@@ -7,7 +7,7 @@
 
 use std::{ops::Range, sync::atomic::Ordering};
 
-use clewline_threads::control::Clock as _;
+use clewline_threads::control::VectorClock as _;
 
 use super::clock::{Clock, Released};
 

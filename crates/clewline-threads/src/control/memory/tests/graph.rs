@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use clewline_core::Random;
-use clewline_explore::schedulers::{causality::Dependence, dpor::Dpor, graph::Graph};
+use clewline_explore::schedulers::{causality::DependenceRelation, dpor::Dpor, graph::Graph};
 use clewline_testing::{
     litmus::{Candidates, LITMUS, Outcome, Program as Litmus},
     pick, pick_of_three,
@@ -86,7 +86,7 @@ fn explored_bodies(
 ) -> (BTreeSet<Vec<Option<usize>>>, u64, u64, Coverage) {
     let calls = Calls { columns: columns.to_vec(), initial: Vec::new(), last: Vec::new() };
     let call = |words: &Words, body: &Body| body(words);
-    let mut program = Program::new(calls, Words::default, call, Limits::default()).with_memory(memory);
+    let mut program = ThreadProgram::new(calls, Words::default, call, Limits::default()).with_memory(memory);
     let (mut seen, mut full) = (BTreeSet::new(), 0);
     let (coverage, executions) = explore(&mut program, scheduler, u64::MAX, |program, ending, _| {
         full += u64::from(*ending == Ending::Full);
@@ -159,8 +159,8 @@ fn indexer_has_as_many_executions_as_published() {
             }
         };
         let mut program =
-            Program::new(calls, make, call, Limits::default()).with_memory(under(ReleaseAcquire));
-        let visit = |_: &mut Program<_, _, _>, _: &Ending, _| ControlFlow::Continue(());
+            ThreadProgram::new(calls, make, call, Limits::default()).with_memory(under(ReleaseAcquire));
+        let visit = |_: &mut ThreadProgram<_, _, _>, _: &Ending, _| ControlFlow::Continue(());
         explore(&mut program, &mut Graph::default(), u64::MAX, visit)
     };
     for (threads, expected) in [(2, 1), (11, 1), (12, 8), (13, 64), (14, 512)] {
@@ -250,7 +250,7 @@ fn schedules_of_graphs_can_be_replayed() {
         let calls = Calls { columns: columns.to_vec(), initial: Vec::new(), last: Vec::new() };
         let call = |words: &Words, body: &Body| body(words);
         let make = || {
-            Program::new(calls.clone(), Words::default, call, Limits::default())
+            ThreadProgram::new(calls.clone(), Words::default, call, Limits::default())
                 .with_memory(under(ReleaseAcquire))
         };
         let (mut program, mut again) = (make(), make());
@@ -339,8 +339,8 @@ fn a_program_that_does_something_else_is_noticed() {
             if it.0 { it.1[0].load(SeqCst) } else { it.1[0].fetch_add(1, SeqCst) }
         };
         let mut program =
-            Program::new(calls, make, call, Limits::default()).with_memory(under(ReleaseAcquire));
-        let visit = |_: &mut Program<_, _, _>, _: &Ending, _| ControlFlow::Continue(());
+            ThreadProgram::new(calls, make, call, Limits::default()).with_memory(under(ReleaseAcquire));
+        let visit = |_: &mut ThreadProgram<_, _, _>, _: &Ending, _| ControlFlow::Continue(());
         let (coverage, executions) = explore(&mut program, &mut Graph::default(), 1_000, visit);
         assert!(matches!(coverage, Coverage::Limited(Limit::Diverged(_))), "{coverage:?}");
         assert_eq!(executions, different);
@@ -403,7 +403,7 @@ fn exchanges_that_fail_have_their_own_ordering() {
             };
             let memory = under(ReleaseAcquire);
             let mut program =
-                Program::new(calls, Words::default, call, Limits::default()).with_memory(memory);
+                ThreadProgram::new(calls, Words::default, call, Limits::default()).with_memory(memory);
             let mut seen = BTreeSet::new();
             let (coverage, executions) = explore(&mut program, scheduler, u64::MAX, |program, _, _| {
                 let results = program.outcome().operations.into_iter().map(|it| it.ret.map(|it| it.1));
@@ -414,7 +414,7 @@ fn exchanges_that_fail_have_their_own_ordering() {
             (seen, executions)
         };
         let (found, executions) = explored(&mut Graph::default());
-        let (expected, _) = explored(&mut Dpor::new(Dependence::Histories));
+        let (expected, _) = explored(&mut Dpor::new(DependenceRelation::Histories));
         assert_eq!(found, expected, "seed {seed}: {columns:?}");
         many += u64::from(4 < executions);
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use clewline_core::Random;
-use clewline_explore::schedulers::{causality::Dependence, dpor::Dpor};
+use clewline_explore::schedulers::{causality::DependenceRelation, dpor::Dpor};
 use clewline_testing::{
     litmus::{Candidates, LITMUS, LOCATIONS, Op, Outcome, Program as Litmus},
     pick, pick_of_three,
@@ -12,7 +12,7 @@ use clewline_testing::{
 
 use super::*;
 
-pub(super) type LitmusProgram = Program<Words, usize, Vec<usize>>;
+pub(super) type LitmusProgram = ThreadProgram<Words, usize, Vec<usize>>;
 
 pub(super) fn litmus_program(litmus: &Litmus, memory: Memory) -> LitmusProgram {
     let ops = litmus.0.clone();
@@ -33,7 +33,7 @@ pub(super) fn litmus_program(litmus: &Litmus, memory: Memory) -> LitmusProgram {
     };
     let columns = (0..litmus.0.len()).map(|it| vec![it]).collect();
     let calls = Calls { columns, last: vec![litmus.0.len()], initial: Vec::new() };
-    Program::new(calls, Words::default, call, Limits::default()).with_memory(memory)
+    ThreadProgram::new(calls, Words::default, call, Limits::default()).with_memory(memory)
 }
 
 /// The outcome of its last execution.
@@ -65,7 +65,7 @@ fn exhaustive(model: MemoryModel, litmus: &Litmus) -> BTreeSet<Outcome> {
 }
 
 pub(super) fn reduced(memory: Memory, litmus: &Litmus) -> (BTreeSet<Outcome>, u64) {
-    explored(memory, &mut Dpor::new(Dependence::Histories), litmus)
+    explored(memory, &mut Dpor::new(DependenceRelation::Histories), litmus)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Rules of the memory models one by one, without running tasks.
 
 use super::*;
-use crate::control::races::{CellAccess, Race, RacingAccess};
+use crate::control::races::{CellAccess, DataRace, RacingAccess};
 
 const A: TaskId = TaskId(0);
 const B: TaskId = TaskId(1);
@@ -60,7 +60,7 @@ impl OneWordMemory {
         self.state.update(Self::by(task, order), &mut change, self.held, &mut reads).read.value
     }
 
-    fn touch(&mut self, task: TaskId, touch: CellAccess) -> Option<Race> {
+    fn touch(&mut self, task: TaskId, touch: CellAccess) -> Option<DataRace> {
         let (view, touches) = self.state.cell(task, CELL);
         touches.record(RacingAccess { task, place: Place::caller(), access: touch, size: None }, view)
     }

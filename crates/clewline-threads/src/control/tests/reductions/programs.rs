@@ -263,7 +263,7 @@ fn wait_or_wake(objects: &Rc<Objects>, action: &Action) -> usize {
         Sleep | SleepOrLate => {
             control.access(&objects.sleepers, Access::Wait);
             objects.sleepers.borrow_mut().push(control.me());
-            let until = if *action == Sleep { Until::Woken } else { Until::WokenOrTimeout };
+            let until = if *action == Sleep { WakeCondition::Woken } else { WakeCondition::WokenOrTimeout };
             let is_woken = control.attempt(&objects.sleepers, Attempt::new(Access::Wait).until(until));
             objects.sleepers.borrow_mut().retain(|it| *it != control.me());
             return usize::from(is_woken);
@@ -290,7 +290,7 @@ fn wait_or_wake(objects: &Rc<Objects>, action: &Action) -> usize {
 fn take_or_late(objects: &Objects, at: usize) -> usize {
     let (control, channel) = (control().unwrap(), &objects.channels[at]);
     let take = Attempt::new(Access::Receive).needing(Need::AtLeast(1));
-    let is_met = control.attempt(channel, take.until(Until::MetOrTimeout));
+    let is_met = control.attempt(channel, take.until(WakeCondition::MetOrTimeout));
     control.set_level(channel, control.level(channel) - i32::from(is_met));
     usize::from(is_met)
 }
@@ -337,8 +337,8 @@ pub(in super::super) type History = (u8, Vec<(bool, Option<usize>, Vec<bool>)>);
 
 /// The ending, and for each operation: whether it was called, its result, and which others it
 /// precedes.
-pub(in super::super) fn history(outcome: &Outcome<usize>, ending: &Ending) -> History {
-    let of = |it: &Operation<usize>| {
+pub(in super::super) fn history(outcome: &ExecutionOutcome<usize>, ending: &Ending) -> History {
+    let of = |it: &CallOutcome<usize>| {
         let after = outcome.operations.iter().map(|other| it.precedes(other)).collect();
         (it.call.is_some(), it.ret.as_ref().map(|it| it.1), after)
     };
@@ -355,7 +355,7 @@ pub(in super::super) fn history(outcome: &Outcome<usize>, ending: &Ending) -> Hi
 pub(in super::super) fn program_of(
     matrix: &Matrix,
     world: World,
-) -> Program<Rc<Objects>, (Option<usize>, Vec<Action>), usize> {
+) -> ThreadProgram<Rc<Objects>, (Option<usize>, Vec<Action>), usize> {
     let with = |column: Option<usize>, it: &Vec<Action>| (column, it.clone());
     let calls = Calls {
         initial: matrix.initial.iter().map(|it| with(None, it)).collect(),
@@ -379,7 +379,7 @@ pub(in super::super) fn program_of(
         act(it, actions)
     };
     let memory = Memory { model: world.model, ..Memory::default() };
-    Program::new(calls, || Rc::new(Objects::new()), call, limits).with_memory(memory)
+    ThreadProgram::new(calls, || Rc::new(Objects::new()), call, limits).with_memory(memory)
 }
 
 /// The canonical histories that `scheduler` sees, and the number of executions: `None` if they are
