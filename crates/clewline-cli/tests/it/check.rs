@@ -26,10 +26,10 @@ fn a_history_that_is_violated_ends_with_1_and_is_drawn() {
         "\
 violated: lost.jsonl is not linearizable as a queue
 
-  These 3 operations are a counterexample, whether or not the other one took
-  effect. Each must take effect at one moment between its call and its return,
-  its linearization point. Whichever moments are chosen, some result is wrong.
-  Time runs to the right, one row a process:
+  These 3 operations are a counterexample, whether or not the other operation
+  took effect. Each must take effect at one moment between its call and its
+  return, its linearization point. Whichever moments are chosen, some result is
+  wrong. Time runs to the right, one row a process:
 
   0: |--enq(1)--|  |--enq(2)--|
   1:                             |--deq() → 2--|

@@ -99,10 +99,10 @@ fn a_violation_is_drawn_and_says_how_it_was_found() {
 const VIOLATED: &str = "\
 violated: Backwards is not linearizable as a queue
 
-  These 3 operations are a counterexample, whichever of the other 17 took
-  effect. Each must take effect at one moment between its call and its return,
-  its linearization point. Whichever moments are chosen, some result is wrong.
-  Time runs to the right, one row a thread:
+  These 3 operations are a counterexample, whichever of the other 17 operations
+  took effect. Each must take effect at one moment between its call and its
+  return, its linearization point. Whichever moments are chosen, some result is
+  wrong. Time runs to the right, one row a thread:
 
   0: |--enq(5)--|  |--enq(6)--|  |--deq() → 6--|
 

@@ -137,7 +137,12 @@ fn functions_fit_a_screen() {
             if !starts || code.ends_with(';') {
                 continue;
             }
-            let end = format!("{}}}", &line[..line.len() - code.len()]);
+            let indent = &line[..line.len() - code.len()];
+            let head = lines[at..].iter().find(|it| it.starts_with(&format!("{indent})")));
+            if code.ends_with('(') && head.is_some_and(|it| it.ends_with(';')) {
+                continue;
+            }
+            let end = format!("{indent}}}");
             let length = lines[at..].iter().position(|it| **it == end).map_or(1, |it| it + 1);
             if MOST < length {
                 complaints.push(format!("{path}:{}: a function of {length} lines, at most {MOST}", at + 1));

@@ -11,7 +11,8 @@ use super::{check, finding::Checked, options::LineUpOptions};
 use crate::relaxed::{Judging, WellFormed};
 
 /// Shrinks a failing matrix: columns and calls are removed while it still fails, and then
-/// preemptions, until [`LineUpOptions::shrinking`] is over. `checked` is the result for the whole matrix.
+/// preemptions, until [`LineUpOptions::shrinking`] is over. `checked` is the result for the whole
+/// matrix.
 ///
 /// # Errors
 ///

@@ -193,10 +193,10 @@ fn a_violation_is_drawn_and_explained() {
         "
 violated: lost.jsonl is not linearizable as a queue
 
-  These 3 operations are a counterexample, whether or not the other one took
-  effect. Each must take effect at one moment between its call and its return,
-  its linearization point. Whichever moments are chosen, some result is wrong.
-  Time runs to the right, one row a process:
+  These 3 operations are a counterexample, whether or not the other operation
+  took effect. Each must take effect at one moment between its call and its
+  return, its linearization point. Whichever moments are chosen, some result is
+  wrong. Time runs to the right, one row a process:
 
   0: |--enq(1)--|  |--enq(2)--|
   1:                             |--deq() → 2--|

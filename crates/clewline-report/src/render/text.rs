@@ -136,8 +136,8 @@ fn counterexample_sentences(judged: &CheckedHistory<'_>, violation: &Violation) 
     let others = judged.operations() - counterexample.len();
     let others = match others {
         0 => String::new(),
-        1 => ", whether or not the other one took effect".to_owned(),
-        n => format!(", whichever of the other {} took effect", grouped(n as u64)),
+        1 => ", whether or not the other operation took effect".to_owned(),
+        n => format!(", whichever of the other {} operations took effect", grouped(n as u64)),
     };
     let mut meaning = match counterexample.len() {
         1 => format!(
@@ -176,7 +176,7 @@ fn violated(judged: &CheckedHistory<'_>, violation: &Violation, style: &Style) -
     }
     if 1 < drawn.len() {
         let caller = judged.source.caller();
-        let end = if beside.is_empty() { ":" } else { "; what is dotted is there for comparison:" };
+        let end = if beside.is_empty() { ":" } else { "; dotted operations are for comparison:" };
         lead.push(format!("Time runs to the right, one row a {caller}{end}"));
     }
     if !lead.is_empty() {

@@ -182,8 +182,8 @@ fn input_format_help() -> String {
 fn criterion_help() -> String {
     "Correctness criterion:\n  \
      linearizable: each operation takes effect between its call and its return\n  \
-     strict: so, and one that a crash interrupts before the crash, or never\n  \
-     durable: linearizable without the crashes; an interrupted one may take effect later\n  \
+     strict: linearizable, and an interrupted operation takes effect before the crash, or never\n  \
+     durable: linearizable without the crashes; an interrupted operation may take effect later\n  \
      buffered-durable: the last operations before a crash may be lost\n  \
      sequential: one order of all operations that keeps the order of each process\n  \
      regular: a read returns the last value written before it, or one being written\n  \

@@ -345,7 +345,11 @@ function drawPath(context) {
   context.lineWidth = 1.5;
   context.globalAlpha = isRoomy ? 0.75 : 0.4;
   context.beginPath();
-  for (let it = from; it < to; it++) context.lineTo(x(it), y(it));
+  // Along the row and then across: a slanted line would run through labels.
+  for (let it = from; it < to; it++) {
+    if (it > from) context.lineTo(x(it), y(it - 1));
+    context.lineTo(x(it), y(it));
+  }
   context.stroke();
   context.globalAlpha = 1;
   context.textAlign = "center";
@@ -373,7 +377,10 @@ function drawStuck(context, end, stuck) {
   context.lineWidth = 1.5;
   context.setLineDash([4, 4]);
   context.beginPath();
-  if (end) context.moveTo(...end);
+  if (end) {
+    context.moveTo(...end);
+    context.lineTo(x, end[1]);
+  }
   context.lineTo(x, y);
   context.stroke();
   context.setLineDash([]);

@@ -258,7 +258,7 @@ function fill() {
   if (counterexample.length) legend("counterexample", "", page.rest.each);
   if (endOf.includes(NEVER)) legend("pending", "", "not returned");
   if (bands.length) legend("note", "", "a note on the history");
-  if (paths.length) legend("path", "1", "the order that is drawn; seen when zoomed in");
+  if (paths.length) legend("path", "1", "an order of the operations, as far as it gets; seen when zoomed in");
 }
 
 function resized() {

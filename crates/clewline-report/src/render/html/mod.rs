@@ -3,8 +3,8 @@
 //!
 //! Everything that needs no script is written here: the verdict, the words, the counterexample as a
 //! picture and as a table, the steps of a schedule, the messages of a protocol. The timeline is
-//! drawn by the scripts beside this file from [`PageColumns`], which stand in the page as numbers and a
-//! table of texts.
+//! drawn by the scripts beside this file from [`PageColumns`], which stand in the page as numbers
+//! and a table of texts.
 //!
 //! A [`Page`] knows neither checkers nor schedulers, so any history can be shown: [`Page::of`]
 //! makes one from a verdict.
@@ -311,7 +311,7 @@ fn notes(page: &Page, drawn: usize) -> String {
     let mut html = String::new();
     if page.picture.as_ref().is_some_and(|it| it.beside != 0) {
         let them = if page.counterexample.operations.len() == 1 { "it" } else { "them" };
-        html.push_str(&format!("<p>What is dotted is no part of {them}, and is there for comparison.</p>\n"));
+        html.push_str(&format!("<p>Dotted operations are no part of {them}; they are shown for comparison.</p>\n"));
     }
     let left_out = page.counterexample.operations.len().saturating_sub(drawn);
     if left_out != 0 {

@@ -37,7 +37,7 @@ pub struct StepRow {
 /// Steps link to operations if there is a timeline that shows them.
 pub(super) fn section(steps: &Steps, has_timeline: bool) -> String {
     let mut html = "<section id=\"steps\" aria-labelledby=\"steps-title\">\n<h2 id=\"steps-title\">The schedule, step by step</h2>\n\
-                    <p>One line a step, one column a task. Calls and returns link to their operation in the timeline.</p>\n\
+                    <p>One line a step, one column a thread. Calls and returns link to their operation in the timeline.</p>\n\
                     <div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Steps\">\n<table class=\"steps\">\n<thead><tr><th>step</th>"
         .to_owned();
     for task in &steps.tasks {

@@ -414,7 +414,7 @@ fn in_a_picture_bars_for_comparison_are_dotted() {
     let dotted: Vec<&str> = svg.lines().filter(|it| it.contains("class=\"beside\"")).collect();
     assert_eq!((svg.matches("class=\"bar\"").count(), dotted.len()), (2, 1), "{svg}");
     assert!(dotted[0].contains("stroke-dasharray=\"1 3\""), "{svg}");
-    let legend = "What is dotted is no part of them";
+    let legend = "Dotted operations are no part of them";
     assert!(write(&Page::of(&judged(&case, &verdict))).contains(legend));
     let plain = exhausted(&[0, 1, 2], &[0, 1], 2);
     assert!(!write(&Page::of(&judged(&case, &plain))).contains(legend));
@@ -441,7 +441,7 @@ fn one_operation_is_not_them() {
     let why = Why::Rule { rule: Rule::AddedBefore, operations: [2, 1].map(OperationId).to_vec(), end: None };
     let verdict = because(found, why);
     let page = write(&Page::of(&judged(&case, &verdict)));
-    assert!(page.contains("What is dotted is no part of it, and"), "{page}");
+    assert!(page.contains("Dotted operations are no part of it; they"), "{page}");
 }
 
 /// Of a large counterexample with a short explanation only the operations that it names are drawn,
