@@ -27,6 +27,7 @@ pub mod schedulers;
 mod settings;
 mod statistics;
 mod system;
+mod token;
 mod trace;
 mod visited;
 mod world;
@@ -53,6 +54,7 @@ pub use refute::{Difference, RefutedIndependence, refute};
 pub use schedule::{MessageSchedule, ScheduleMismatch};
 pub use statistics::{FirstViolation, Flow, Statistics};
 pub use system::ActorSystem;
+pub use token::Token;
 pub use trace::{TraceLimits, TraceResult, trace};
 pub use world::{Action, Delivery, FaultsUsed, Ignored, Rules, World};
 

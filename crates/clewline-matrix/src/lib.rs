@@ -12,6 +12,7 @@
 //!   without knowing its type.
 
 mod call_list;
+mod every;
 mod inputs;
 mod matrix;
 pub mod orders;
@@ -23,6 +24,7 @@ mod test_program;
 pub mod well_formed;
 
 pub use call_list::{CallList, ColumnList};
+pub use every::{Every, ShownResult};
 pub use inputs::{ErasedSubject, Inputs, RunResult, Session, SubjectFactory};
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls, method, split_method, split_outside};
 pub use specified::{SpecifiedSubject, ToErasedHistory};

@@ -22,8 +22,8 @@ use clewline_lab::{
 };
 use clewline_methods::{
     actors::{
-        ActorScheduler, Coverage, ExploreError, ExploreOptions, ExploreOutcome, ExploreProgress,
-        ExploreReportContext, PresentedExploration, StopCondition, Token, explore, replay,
+        ActorScheduler, Coverage, ExploreContext, ExploreError, ExploreOptions, ExploreOutcome,
+        ExploreProgress, PresentedExploration, StopCondition, Token, explore, replay,
     },
     available_memory,
 };
@@ -246,7 +246,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         save(path, &text)?;
     }
     let status = Status::of(outcome.verdict.kind());
-    let context = ExploreReportContext {
+    let context = ExploreContext {
         system: &args.system,
         harness: &harness,
         spec: found.system.spec,

@@ -25,7 +25,7 @@ use clewline_methods::{
         Checked, LineUpOptions, Matrix, Plan, PresentedLineUp, PresentedMatrix, check, check_all,
         observations::observe,
         replay, shrink,
-        text::{Audience, InterleavingDetail, LineUpReportContext, MatrixSummary},
+        text::{Audience, InterleavingDetail, LineUpContext, MatrixSummary},
     },
     relaxed::ElementCalls,
 };
@@ -621,8 +621,8 @@ impl Exploration<'_> {
         self.args.summaries.are_asked_for() || self.args.drawings.have_page()
     }
 
-    fn context<'t>(&'t self, next: &'t [String]) -> LineUpReportContext<'t> {
-        LineUpReportContext {
+    fn context<'t>(&'t self, next: &'t [String]) -> LineUpContext<'t> {
+        LineUpContext {
             subject: &self.args.subject,
             reader: Audience::Shell,
             is_replay: self.args.replay.is_some(),
@@ -664,7 +664,7 @@ impl Exploration<'_> {
         if weak.matrices == 0 && weak.stopped.is_none() {
             return named;
         }
-        let context = |options| LineUpReportContext { options, ..self.context(&[]) };
+        let context = |options| LineUpContext { options, ..self.context(&[]) };
         if self.pass == 1 {
             let named = Named::needed(options.memory.model, &self.passes[0]);
             return named.besides(context(&self.passes[0]), &self.summaries[0], true);

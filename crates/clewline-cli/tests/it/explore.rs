@@ -4,7 +4,7 @@ use clewline_explore::schedulers;
 use clewline_matrix::{Component, Explorable};
 use clewline_methods::line_up::{
     Checked, LineUp, LineUpOptions, Matrix, PresentedLineUp, check, shrink,
-    text::{Audience, InterleavingDetail, LineUpReportContext, MatrixSummary},
+    text::{Audience, InterleavingDetail, LineUpContext, MatrixSummary},
 };
 use clewline_report::render::{present, text::Style};
 use clewline_threads::sync::{
@@ -83,7 +83,7 @@ fn printed_of(
     let checked = check(subject, &matrix, &options).unwrap();
     let summary = MatrixSummary::of(&checked);
     let next = ["clewline explore …".to_owned()];
-    let telling = LineUpReportContext {
+    let telling = LineUpContext {
         subject: "it",
         reader: Audience::Shell,
         is_replay: false,

@@ -130,7 +130,7 @@ fn a_check_of_matrices_is_reported_everywhere_alike() {
         assert_eq!(tested.to_string(), present::text(&tested, &Style::default()));
     }
     let options = line_up::LineUpOptions::default();
-    let telling = line_up::text::LineUpReportContext {
+    let telling = line_up::text::LineUpContext {
         subject: "counter",
         reader: Audience::Shell,
         is_replay: false,
@@ -161,7 +161,7 @@ fn an_exploration_of_actors_is_reported_everywhere_alike() {
         let options = actors::ExploreOptions { states, stuck, ..actors::ExploreOptions::default() };
         let harness = named.harness(&options).unwrap();
         let outcome = actors::explore(&harness, &options, &ExploreProgress::default()).unwrap();
-        let telling = actors::ExploreReportContext {
+        let telling = actors::ExploreContext {
             system,
             harness: found.variant.calls,
             spec: found.system.spec,

@@ -4,8 +4,8 @@
 //! `a*b+c` denotes two child threads with a and b calls and a main thread with c. The paper does
 //! not state which calls these are. Here the main thread inserts before the others begin, as far as
 //! possible; the others insert the rest and then remove, with equal numbers of insertions and
-//! removals ([`ElementCalls::shape`]). In the pairs of Table V each child thread makes one call, and
-//! the main thread inserts before and removes after, so that there are seven of both
+//! removals ([`ElementCalls::shape`]). In the pairs of Table V each child thread makes one call,
+//! and the main thread inserts before and removes after, so that there are seven of both
 //! ([`ElementCalls::pair`]).
 
 use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, time::Duration};

@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use clewline_actors::{
-    ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario,
+    ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario, Token,
     schedulers::{self, ActorScheduler, delay_bounded::DELAYS},
 };
 use clewline_check::limits::available_memory;
@@ -20,8 +20,7 @@ use super::{
     present::PresentedExploration,
     run,
     staged::{OperationFormat, StagedScenario},
-    text::ExploreReportContext,
-    token::Token,
+    text::ExploreContext,
 };
 use crate::environment::{Variables, set_bounds, this_test};
 
@@ -327,7 +326,7 @@ impl<H: Harness + 'static> Explore<H> {
             }
             Some(_) | None => Vec::new(),
         };
-        let context = ExploreReportContext {
+        let context = ExploreContext {
             system: name_of_type::<H>(),
             harness: "",
             spec: name_of_type::<H::Specification>(),

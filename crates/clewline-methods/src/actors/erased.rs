@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use clewline_actors::{CallOf, Harness, Scenario};
+use clewline_actors::{CallOf, Harness, Scenario, Token};
 use clewline_core::Codec;
 use clewline_explore::Coverage;
 
@@ -11,7 +11,6 @@ use super::{
     outcome::{ExploreError, ExploreOutcome, Metrics},
     run,
     staged::{DynHarness, OperationFormat, StagedScenario},
-    token::Token,
 };
 
 /// A type-erased actor system with its calls.

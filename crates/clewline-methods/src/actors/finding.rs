@@ -2,13 +2,13 @@
 
 use clewline_actors::{
     Action, ActorId, EnabledStep, ExecutedStep, Execution, Faults, HistoryEvent, MessageSchedule, Modality,
-    ScheduleMismatch, StepKind,
+    ScheduleMismatch, StepKind, Token,
 };
 use clewline_check::{JudgeOptions, Judgement, judge};
 use clewline_core::{Budget, ErasedHistory, OperationId};
 use clewline_report::render::{Cause, CheckedHistory, Source};
 
-use super::{staged::DynScenario, token::Token};
+use super::staged::DynScenario;
 
 /// The kind of violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

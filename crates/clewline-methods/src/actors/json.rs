@@ -13,12 +13,12 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     finding::ActorFinding,
     outcome::{ExploreOutcome, Metrics, PhaseTimes, Verdict},
-    text::ExploreReportContext,
+    text::ExploreContext,
 };
 use clewline_explore::Coverage;
 
 /// The object.
-pub(super) fn object(context: &ExploreReportContext<'_>, outcome: &ExploreOutcome) -> Object {
+pub(super) fn object(context: &ExploreContext<'_>, outcome: &ExploreOutcome) -> Object {
     let Metrics { incomplete, unique, canonical, violated, .. } = outcome.metrics;
     let metrics = &outcome.metrics;
     let faults = outcome.faults;

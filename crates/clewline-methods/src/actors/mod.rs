@@ -26,7 +26,6 @@ mod shrink;
 mod staged;
 mod states;
 mod text;
-mod token;
 #[cfg(test)]
 mod two_copies;
 
@@ -39,10 +38,9 @@ pub(crate) use outcome::Verdict;
 pub use outcome::{ExploreError, ExploreOutcome, Metrics, PhaseTimes, States};
 pub use present::PresentedExploration;
 pub use run::NO_RESULT;
-pub use text::ExploreReportContext;
-pub use token::Token;
+pub use text::ExploreContext;
 
-pub use clewline_actors::schedulers::ActorScheduler;
+pub use clewline_actors::{Token, schedulers::ActorScheduler};
 pub use clewline_explore::{Coverage, Limit};
 
 impl ExploreOutcome {

@@ -9,14 +9,14 @@ use clewline_report::render::{
 
 use super::{
     outcome::ExploreOutcome,
-    text::{self, ExploreReportContext},
+    text::{self, ExploreContext},
 };
 
 /// An outcome, and the context of its report.
 #[derive(Clone, Copy, Debug)]
 pub struct PresentedExploration<'a> {
     /// The context of the report.
-    pub context: ExploreReportContext<'a>,
+    pub context: ExploreContext<'a>,
     /// The outcome.
     pub outcome: &'a ExploreOutcome,
 }

@@ -3,7 +3,7 @@
 use std::{sync::atomic::Ordering::Relaxed, time::Instant};
 
 use clewline_actors::{
-    ActorId, Execution, HistoryVerdict, Modality, Rules, Snapshots, schedulers::ActorScheduler,
+    ActorId, Execution, HistoryVerdict, Modality, Rules, Snapshots, Token, schedulers::ActorScheduler,
 };
 use clewline_explore::{Coverage, Limit};
 
@@ -16,7 +16,6 @@ use super::{
     shrink::shrink,
     staged::{DynHarness, DynScenario},
     states,
-    token::Token,
 };
 
 // How many states may be visited only to count all histories.

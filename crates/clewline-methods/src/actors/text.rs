@@ -17,7 +17,7 @@ use super::{
 
 /// The context of a report.
 #[derive(Clone, Copy, Debug)]
-pub struct ExploreReportContext<'a> {
+pub struct ExploreContext<'a> {
     /// The system, as its user names it.
     pub system: &'a str,
     /// The calls, as its user names them: `2r+1w`, or a file.
@@ -33,8 +33,8 @@ pub struct ExploreReportContext<'a> {
 }
 
 /// The text after the verdict's word.
-pub(super) fn headline(context: &ExploreReportContext<'_>, outcome: &ExploreOutcome) -> String {
-    let ExploreReportContext { system, spec, .. } = context;
+pub(super) fn headline(context: &ExploreContext<'_>, outcome: &ExploreOutcome) -> String {
+    let ExploreContext { system, spec, .. } = context;
     let spec = text::with_article(spec);
     // Without calls there is nothing to linearize.
     let is = if outcome.program.is_empty() {
@@ -62,7 +62,7 @@ pub(super) fn headline(context: &ExploreReportContext<'_>, outcome: &ExploreOutc
     }
 }
 
-fn seen(context: &ExploreReportContext<'_>, outcome: &ExploreOutcome) -> String {
+fn seen(context: &ExploreContext<'_>, outcome: &ExploreOutcome) -> String {
     if context.is_replay {
         return "the schedule that was executed again".to_owned();
     }
@@ -74,11 +74,7 @@ fn seen(context: &ExploreReportContext<'_>, outcome: &ExploreOutcome) -> String 
 }
 
 /// The meaning of the verdict, and its evidence.
-pub(super) fn sentences(
-    context: &ExploreReportContext<'_>,
-    outcome: &ExploreOutcome,
-    style: &Style,
-) -> Vec<Block> {
+pub(super) fn sentences(context: &ExploreContext<'_>, outcome: &ExploreOutcome, style: &Style) -> Vec<Block> {
     match &outcome.verdict {
         Verdict::Holds(()) => holds(context, outcome),
         Verdict::Unknown(_) => vec![Block::paragraph(unknown(context))],
@@ -90,7 +86,7 @@ pub(super) fn sentences(
     }
 }
 
-fn holds(context: &ExploreReportContext<'_>, outcome: &ExploreOutcome) -> Vec<Block> {
+fn holds(context: &ExploreContext<'_>, outcome: &ExploreOutcome) -> Vec<Block> {
     let sentence = match &outcome.coverage {
         _ if outcome.program.is_empty() => {
             "No client makes a call, and every property is true when it should be.".to_owned()
@@ -115,7 +111,7 @@ fn holds(context: &ExploreReportContext<'_>, outcome: &ExploreOutcome) -> Vec<Bl
     blocks
 }
 
-fn unknown(context: &ExploreReportContext<'_>) -> String {
+fn unknown(context: &ExploreContext<'_>) -> String {
     match context.scheduler.unsound() {
         Some(entry) => format!(
             "No violation that is certainly real was found by {}, which leave out histories and may show some that no \
@@ -127,7 +123,7 @@ fn unknown(context: &ExploreReportContext<'_>) -> String {
 }
 
 /// The violation.
-fn violated(context: &ExploreReportContext<'_>, finding: &ActorFinding, style: &Style) -> Vec<Block> {
+fn violated(context: &ExploreContext<'_>, finding: &ActorFinding, style: &Style) -> Vec<Block> {
     let sentence = match finding.why {
         ViolationKind::NotLinearizable => {
             return text::sentences(&finding.judged(context.system, context.spec), style);
@@ -212,7 +208,7 @@ pub(super) fn notes(finding: &ActorFinding, step: &ActorStep) -> Vec<String> {
 }
 
 /// The replay command, and the counts.
-pub(super) fn facts(context: &ExploreReportContext<'_>, outcome: &ExploreOutcome) -> Vec<Fact> {
+pub(super) fn facts(context: &ExploreContext<'_>, outcome: &ExploreOutcome) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut fact = |name: &'static str, value: String| facts.push(Fact::Named(name, value));
     let program = outcome.finding().map_or(&outcome.program, |it| &it.program);
@@ -252,7 +248,7 @@ fn duration_text(outcome: &ExploreOutcome) -> String {
 
 fn explored(
     fact: &mut dyn FnMut(&'static str, String),
-    context: &ExploreReportContext<'_>,
+    context: &ExploreContext<'_>,
     outcome: &ExploreOutcome,
 ) {
     let Metrics { schedules, incomplete, unique, canonical, violated, .. } = outcome.metrics;
@@ -295,12 +291,13 @@ fn explored(
         text.push_str(&format!("; in {stuck} of {ends} ends some call never returned"));
     }
     fact("explored", text);
-    let mut text = format!("{} canonical, {} violated", grouped(canonical), grouped(violated));
+    let histories = count(canonical, "canonical history", "canonical histories");
+    let mut text = format!("{histories}, {} violated", grouped(violated));
     if let Some(unique) = unique {
-        text = format!("{} by the order of events, {text}", grouped(unique));
+        text = format!("{} histories by the order of events, {text}", grouped(unique));
     }
     if let Some((all, wrong)) = metrics.existing {
-        text.push_str(&format!("; there are {} canonical, {} violated", grouped(all), grouped(wrong)));
+        text.push_str(&format!("; in all there are {}, {} violated", grouped(all), grouped(wrong)));
     }
     fact("seen", text);
     let shares = [

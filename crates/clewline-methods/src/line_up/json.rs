@@ -12,15 +12,11 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     drawing::blocked_threads,
     finding::{Checked, LineUpFinding, ObservedOperation, Verdict, is_stuck},
-    text::{LineUpReportContext, MatrixSummary, is_complete},
+    text::{LineUpContext, MatrixSummary, is_complete},
 };
 
 /// The object. `smallest` is the matrix after shrinking.
-pub(super) fn object(
-    context: &LineUpReportContext<'_>,
-    checked: &Checked,
-    smallest: Option<&Checked>,
-) -> Object {
+pub(super) fn object(context: &LineUpContext<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {
     let mut object = Map::new();
     object.insert("subject".to_owned(), context.subject.into());
     calls(&mut object, &checked.matrix);
@@ -98,7 +94,7 @@ fn calls(object: &mut Map<String, Json>, matrix: &Matrix) {
 
 fn found(
     object: &mut Map<String, Json>,
-    context: &LineUpReportContext<'_>,
+    context: &LineUpContext<'_>,
     matrix: &Matrix,
     finding: &LineUpFinding,
 ) {

@@ -17,7 +17,6 @@ mod concurrent;
 mod drain_cache;
 mod drawing;
 mod environment;
-mod every;
 mod failures;
 mod files;
 mod finding;
@@ -65,11 +64,10 @@ pub use clewline_explore::{
     schedulers::{ThreadScheduler, find_bound},
 };
 pub use clewline_matrix::{
-    Alphabet, BadMatrix, CallList, ColumnList, Matrix, calls,
+    Alphabet, BadMatrix, CallList, ColumnList, Every, Matrix, ShownResult, calls,
     plan::{MatrixEntry, Plan},
 };
 pub use clewline_report::render::Cause;
-pub use every::{Every, ShownResult};
 pub(crate) use finding::Verdict;
 pub use finding::{Checked, LineUpFinding, ObservedOperation, ShownSerialHistory, Unserializable};
 pub use observing::count_serial;

@@ -16,7 +16,7 @@ use super::{
     finding::Checked,
     options::LineUpOptions,
     present::PresentedLineUp,
-    text::{Audience, InterleavingDetail, LineUpReportContext, MatrixSummary},
+    text::{Audience, InterleavingDetail, LineUpContext, MatrixSummary},
 };
 use crate::environment::MAY_FAIL;
 
@@ -73,7 +73,7 @@ impl LineUpOutcome {
     /// The presented outcome.
     pub(super) fn presented<T>(&self, show: impl FnOnce(&PresentedLineUp<'_>) -> T) -> T {
         let next = self.next();
-        let context = LineUpReportContext {
+        let context = LineUpContext {
             subject: &self.name,
             reader: Audience::Test,
             is_replay: self.is_replay,

@@ -11,14 +11,14 @@ use clewline_report::render::{
 use super::{
     drawing::InterleavingDetail,
     finding::{Checked, LineUpFinding, Verdict},
-    text::{self, LineUpReportContext, MatrixSummary, OtherPhase},
+    text::{self, LineUpContext, MatrixSummary, OtherPhase},
 };
 
 /// The results of all matrices, and the context of the report.
 #[derive(Clone, Copy, Debug)]
 pub struct PresentedLineUp<'a> {
     /// The context of the report.
-    pub context: LineUpReportContext<'a>,
+    pub context: LineUpContext<'a>,
     /// The summary of all matrices.
     pub summary: &'a MatrixSummary,
     /// The matrix that is shown, if one is violated: shrunk.
@@ -94,7 +94,7 @@ impl<'a> PresentedLineUp<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct PresentedMatrix<'a> {
     /// The context of the report. Interleavings are shown in short form.
-    pub context: LineUpReportContext<'a>,
+    pub context: LineUpContext<'a>,
     /// The result.
     pub checked: &'a Checked,
     /// The matrix after shrinking.
@@ -134,7 +134,7 @@ impl Present for PresentedMatrix<'_> {
     }
 
     fn sentences(&self, style: &Style) -> Vec<Block> {
-        let context = LineUpReportContext { shown: InterleavingDetail::Short, ..self.context };
+        let context = LineUpContext { shown: InterleavingDetail::Short, ..self.context };
         self.finding().map_or_else(Vec::new, |(shown, finding)| {
             text::evidence(&context, shown, finding, self.smallest.is_some(), style)
         })

@@ -22,7 +22,7 @@ use super::{
     options::Reference,
     outcome::LineUpOutcome,
     present::{PresentedLineUp, PresentedMatrix},
-    text::{self, LineUpReportContext},
+    text::{self, LineUpContext},
 };
 use crate::relaxed::Judging;
 
@@ -243,7 +243,7 @@ impl<'a> CalledOperations<'a> {
     /// order.
     fn serial_histories(
         &self,
-        report_context: &LineUpReportContext<'_>,
+        report_context: &LineUpContext<'_>,
         finding: &LineUpFinding,
     ) -> Vec<ShownOrder> {
         // More are no help.

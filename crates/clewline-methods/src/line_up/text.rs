@@ -37,7 +37,7 @@ pub enum Audience {
 
 /// The context of a report.
 #[derive(Clone, Copy, Debug)]
-pub struct LineUpReportContext<'a> {
+pub struct LineUpContext<'a> {
     /// The subject, as its user names it.
     pub subject: &'a str,
     /// The audience.
@@ -148,7 +148,7 @@ impl MatrixSummary {
 
 /// The violation, and its interleaving.
 pub(super) fn evidence(
-    context: &LineUpReportContext<'_>,
+    context: &LineUpContext<'_>,
     checked: &Checked,
     finding: &LineUpFinding,
     is_smaller: bool,
@@ -175,7 +175,7 @@ pub(super) fn evidence(
 
 /// The matrix, what its calls returned, and the serial histories it is compared with.
 fn calls_and_results(
-    context: &LineUpReportContext<'_>,
+    context: &LineUpContext<'_>,
     checked: &Checked,
     finding: &LineUpFinding,
     is_smaller: bool,
@@ -205,11 +205,7 @@ fn calls_and_results(
 }
 
 /// The text after the verdict's word for a violation.
-pub(super) fn headline(
-    context: &LineUpReportContext<'_>,
-    checked: &Checked,
-    finding: &LineUpFinding,
-) -> String {
+pub(super) fn headline(context: &LineUpContext<'_>, checked: &Checked, finding: &LineUpFinding) -> String {
     let operation = failing_operation(finding).map(|it| it.call.as_str());
     let headline = finding.cause.headline(context.subject, operation);
     let headline = match finding.cause {
@@ -266,7 +262,7 @@ fn learned(against: &Reference) -> &'static str {
 }
 
 /// The kind of root cause, in plain words.
-pub(super) fn cause(context: &LineUpReportContext<'_>, finding: &LineUpFinding) -> String {
+pub(super) fn cause(context: &LineUpContext<'_>, finding: &LineUpFinding) -> String {
     let right = learned(&context.options.against);
     let is_partial = finding.operations.iter().any(|it| it.order.is_some());
     let order = if is_partial { "happens-before" } else { "real time" };
@@ -320,7 +316,7 @@ pub(super) fn cause(context: &LineUpReportContext<'_>, finding: &LineUpFinding) 
 }
 
 /// What it means that a call does not return.
-fn stuck_sentence(context: &LineUpReportContext<'_>, finding: &LineUpFinding) -> String {
+fn stuck_sentence(context: &LineUpContext<'_>, finding: &LineUpFinding) -> String {
     let meaning = match finding.cause {
         Cause::Livelock => {
             "runs a loop that never ends: every thread that can run does, and all come back to the same state"
@@ -425,7 +421,7 @@ const SERIAL_HISTORIES_SHOWN_MAX: usize = 10;
 
 /// Serial histories with the same results, and why none of them is a witness.
 fn witnesses(
-    context: &LineUpReportContext<'_>,
+    context: &LineUpContext<'_>,
     checked: &Checked,
     finding: &LineUpFinding,
     style: &Style,
@@ -529,7 +525,7 @@ pub(super) fn why_not_a_witness(
 
 /// The commands that replay it. `found` is the first failing matrix, if it has been shrunk since.
 pub(super) fn facts(
-    context: &LineUpReportContext<'_>,
+    context: &LineUpContext<'_>,
     checked: &Checked,
     finding: &LineUpFinding,
     found: Option<&Matrix>,
@@ -558,7 +554,7 @@ pub fn typed(matrix: &Matrix, reader: Audience) -> String {
 }
 
 /// The text about the factor between the word and the colon, if one was requested.
-pub(super) fn qualifier(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> Option<String> {
+pub(super) fn qualifier(context: &LineUpContext<'_>, summary: &MatrixSummary) -> Option<String> {
     if summary.verdict() != VerdictKind::Holds(()) || !context.options.judging.is_question() {
         return None;
     }
@@ -567,7 +563,7 @@ pub(super) fn qualifier(context: &LineUpReportContext<'_>, summary: &MatrixSumma
 }
 
 /// The text after the verdict's word if no matrix is violated.
-pub(super) fn headline_of_all(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> String {
+pub(super) fn headline_of_all(context: &LineUpContext<'_>, summary: &MatrixSummary) -> String {
     let subject = context.subject;
     let where_ = match (&summary.first, summary.matrices) {
         (Some(matrix), 1) => format!("\"{matrix}\" on {subject}"),
@@ -587,7 +583,7 @@ pub(super) fn headline_of_all(context: &LineUpReportContext<'_>, summary: &Matri
 }
 
 /// The meaning of the verdict, and how far histories are out of order.
-pub(super) fn sentences_of_all(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> Vec<Block> {
+pub(super) fn sentences_of_all(context: &LineUpContext<'_>, summary: &MatrixSummary) -> Vec<Block> {
     let reasons = summary.reason.iter().chain(&summary.stopped);
     let mut sentences: Vec<String> = reasons.map(|it| format!("{}.", capitalized(it))).collect();
     if summary.verdict() == VerdictKind::Holds(()) {
@@ -607,7 +603,7 @@ const FACTORS_SHOWN_MAX: usize = 20;
 
 /// How far histories are out of order: in all, and of each matrix, those with the greatest factor
 /// first.
-fn factor_blocks(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> Vec<Block> {
+fn factor_blocks(context: &LineUpContext<'_>, summary: &MatrixSummary) -> Vec<Block> {
     let mut all = FactorHistogram::default();
     summary.needed.iter().for_each(|it| all.add(&it.1));
     if all.histories.is_empty() {
@@ -632,7 +628,7 @@ fn factor_blocks(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> 
 }
 
 /// What `holds` means, and what it does not mean.
-fn meaning(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> String {
+fn meaning(context: &LineUpContext<'_>, summary: &MatrixSummary) -> String {
     let options = context.options;
     let right = match &options.against {
         Reference::Serial => "a matching serial history",
@@ -701,18 +697,14 @@ impl OtherPhase {
     /// What was explored under the model of `context`, if anything was: before the model that the
     /// report is about, or after it.
     #[must_use]
-    pub fn of(
-        context: &LineUpReportContext<'_>,
-        summary: &MatrixSummary,
-        is_before: bool,
-    ) -> Option<OtherPhase> {
+    pub fn of(context: &LineUpContext<'_>, summary: &MatrixSummary, is_before: bool) -> Option<OtherPhase> {
         concurrent_phase(context, summary).map(|description| OtherPhase { description, is_before })
     }
 }
 
 /// How much was explored, and how long that took.
 pub(super) fn explored(
-    context: &LineUpReportContext<'_>,
+    context: &LineUpContext<'_>,
     summary: &MatrixSummary,
     other: Option<&OtherPhase>,
 ) -> Vec<Fact> {
@@ -747,7 +739,7 @@ fn of_them_stuck(n: u64) -> String {
 }
 
 /// `12 executions by bounded, at most 2 preemptions: 3 distinct histories`.
-fn concurrent_phase(context: &LineUpReportContext<'_>, summary: &MatrixSummary) -> Option<String> {
+fn concurrent_phase(context: &LineUpContext<'_>, summary: &MatrixSummary) -> Option<String> {
     let options = context.options;
     if context.is_replay {
         return Some("this one execution, run again".to_owned());

@@ -9,8 +9,7 @@ use std::{path::Path, sync::atomic::Ordering, time::Instant};
 use clewline_core::Verdict;
 use clewline_lab::systems::{FoundSystem, NamedSystem, find_system};
 use clewline_methods::actors::{
-    ExploreOptions, ExploreOutcome, ExploreProgress, ExploreReportContext, NO_RESULT, PresentedExploration,
-    explore,
+    ExploreContext, ExploreOptions, ExploreOutcome, ExploreProgress, NO_RESULT, PresentedExploration, explore,
 };
 use clewline_report::render::{Proposal, Publish};
 use serde_json::{Value as Json, json};
@@ -137,7 +136,7 @@ fn kept(shown: &Shown<'_>, options: &ExploreOptions, outcome: &ExploreOutcome) -
     let Shown { args, found, harness } = shown;
     let next = next(args, outcome);
     let (next, beside) = (Proposal::commands(&next), Proposal::commands(&Proposal::beside_page(next)));
-    let context = |next| ExploreReportContext {
+    let context = |next| ExploreContext {
         system: &args.system,
         harness,
         spec: found.system.spec,

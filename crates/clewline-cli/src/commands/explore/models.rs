@@ -6,7 +6,7 @@ use clewline_core::VerdictKind;
 use clewline_explore::schedulers;
 use clewline_methods::line_up::{
     LineUpOptions, PresentedLineUp,
-    text::{LineUpReportContext, MatrixSummary, OtherPhase},
+    text::{LineUpContext, MatrixSummary, OtherPhase},
 };
 use clewline_report::render::{
     Cause, Present, Publish, WitnessShown,
@@ -138,7 +138,7 @@ impl Named {
     /// Adds what was explored under another model. `is_before`: before the model that is shown.
     pub(super) fn besides(
         mut self,
-        context: LineUpReportContext<'_>,
+        context: LineUpContext<'_>,
         summary: &MatrixSummary,
         is_before: bool,
     ) -> Named {

@@ -311,7 +311,9 @@ fn notes(page: &Page, drawn: usize) -> String {
     let mut html = String::new();
     if page.picture.as_ref().is_some_and(|it| it.beside != 0) {
         let them = if page.counterexample.operations.len() == 1 { "it" } else { "them" };
-        html.push_str(&format!("<p>Dotted operations are no part of {them}; they are shown for comparison.</p>\n"));
+        html.push_str(&format!(
+            "<p>Dotted operations are no part of {them}; they are shown for comparison.</p>\n"
+        ));
     }
     let left_out = page.counterexample.operations.len().saturating_sub(drawn);
     if left_out != 0 {

@@ -4,9 +4,10 @@
 
 use std::{fmt, str::FromStr};
 
-use clewline_actors::MessageSchedule;
 use clewline_core::ParseError;
 use clewline_explore::TOKEN;
+
+use crate::schedule::MessageSchedule;
 
 /// One execution: which calls of a scenario are made, and the schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
