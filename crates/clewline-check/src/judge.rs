@@ -32,7 +32,7 @@ pub struct Judgement {
     /// part. There is no witness if not all parts were judged here.
     pub verdict: Verdict,
     /// The counterexamples of further violated parts, if they are
-    /// [wanted](Options::violations_max).
+    /// [wanted](JudgeOptions::violations_max).
     pub others: Vec<Violation>,
     /// How many independent parts (objects, and keys of each) the history has.
     pub parts: usize,

@@ -20,6 +20,7 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "last-first",
     about: "the last thread that can go on, every time: one execution a round",
     is_exhaustive: false,
+    explores_graphs: false,
     bounds: &[ROUNDS],
     make: |settings: &SchedulerSettings| {
         let rounds = settings.bounds.get(&ROUNDS).unwrap_or(ROUNDS.default);

@@ -426,8 +426,8 @@ impl<E: Explorable> LineUp<E> {
 
     /// Allows results to be out of order within these quasi factors: `"deq=2"`, `"enq=0,deq=2"`,
     /// `"all=1"`; `"deq=?"` determines the least factor, which is then in the
-    /// [summary](super::text::Summary::needed). The reference is the subject's specification, one
-    /// that is [named](Self::against_named), or a golden [implementation](Self::against).
+    /// [summary](super::text::MatrixSummary::needed). The reference is the subject's specification,
+    /// one that is [named](Self::against_named), or a golden [implementation](Self::against).
     pub fn quasi(mut self, quasi: Quasi) -> Self {
         self.quasi = Some(quasi);
         self

@@ -19,9 +19,9 @@
 //! If a factor is requested, the check counts instead how many distinct histories need which:
 //! [`FactorHistogram`].
 //!
-//! Matrices are [well-formed](Roles): they remove as much as they add. Where a call still returns
-//! *empty*, and so an element is left, an additional call may remove it (`drain.rs`). Violations
-//! are shown as by Line-Up.
+//! Matrices are [well-formed](clewline_matrix::well_formed::ElementCalls): they remove as much as
+//! they add. Where a call still returns *empty*, and so an element is left, an additional call may
+//! remove it (`drain.rs`). Violations are shown as by Line-Up.
 //!
 //! Source: L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up: runtime checking quasi
 //! linearizability of concurrent data structures", 2013.

@@ -112,7 +112,7 @@ pub struct ExecutionOutcome<R> {
     pub steps: u32,
     /// The task that panicked, and its panic.
     pub panic: Option<(TaskId, Panic)>,
-    /// Two unordered accesses to a cell, if any; a [certain](Race::is_certain) race if there is
+    /// Two unordered accesses to a cell, if any; a [certain](DataRace::is_certain) race if there is
     /// one.
     pub race: Option<DataRace>,
     /// Objects created in a complete execution, or with the subject, that still exist after the

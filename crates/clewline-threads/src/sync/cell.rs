@@ -8,12 +8,12 @@ use crate::control::{CellAccess, control, here};
 mod tests;
 
 /// See `std`. In an exploration, two unordered accesses, one of which writes, are a
-/// [race](crate::control::Race).
+/// [race](crate::control::DataRace).
 ///
 /// An access is not a point: if its position matters, there is a race. [`with`](Self::with) is a
 /// read and [`with_mut`](Self::with_mut) a write. The use of the pointer from [`get`](Self::get) is
 /// unknown: it counts as a write, and a race with it is not a
-/// [certain](crate::control::Race::is_certain) one.
+/// [certain](crate::control::DataRace::is_certain) one.
 #[repr(transparent)]
 pub struct UnsafeCell<T: ?Sized>(cell::UnsafeCell<T>);
 

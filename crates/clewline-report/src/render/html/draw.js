@@ -379,7 +379,8 @@ function drawStuck(context, end, stuck) {
   context.beginPath();
   if (end) {
     context.moveTo(...end);
-    context.lineTo(x, end[1]);
+    // Back to the left in a row of its own, since the path came along the other.
+    context.lineTo(...(x < end[0] ? [end[0], y] : [x, end[1]]));
   }
   context.lineTo(x, y);
   context.stroke();
