@@ -1,6 +1,6 @@
 //! Reports: a verdict with its evidence, for people ([`text`], [`timeline`], [`trace`](trace()))
 //! and for programs ([`json`]), as a page ([`html`]) and as a picture ([`svg`]); many of them as a
-//! [`summary`]; and figures, as a [`table`] and as a [`plot`].
+//! [`summary`]; and figures, as a [`table`].
 //!
 //! Everything here turns values into text. Nothing is printed, and nothing is decided.
 

@@ -379,8 +379,11 @@ function drawStuck(context, end, stuck) {
   context.beginPath();
   if (end) {
     context.moveTo(...end);
-    // Back to the left in a row of its own, since the path came along the other.
-    context.lineTo(...(x < end[0] ? [end[0], y] : [x, end[1]]));
+    // Before its bar, beside the label; back to the left the path has come along the row.
+    if (x > end[0]) {
+      context.lineTo(left - 4, end[1]);
+      context.lineTo(left - 4, y);
+    }
   }
   context.lineTo(x, y);
   context.stroke();
