@@ -17,7 +17,8 @@
 //!
 //! * In a test, with every interleaving of a few calls and no specification: [`LineUp`], or the
 //!   attribute [`test`] on an impl block.
-//! * In a test, with actors that exchange messages, in every order of delivery: [`Explore`].
+//! * In a test, with actors that exchange messages, in every order of delivery: `Explore`, with the
+//!   feature `actors`.
 //! * In a test, with real threads that call random operations on your structure: [`Stress`].
 //! * In a test, with a history that your test records: [`assert_linearizable`] and [`check`].
 //! * In a system that runs by itself, with threads or async tasks: [`Recorder`].
@@ -97,8 +98,8 @@
 //! |---|---|---|
 //! | `line-up` | [`LineUp`] and the attribute [`test`] | yes |
 //! | `stress` | [`Stress`] | yes |
-//! | `async` | [`future`]: asynchronous code under control, and `#[op] async fn` | no |
-//! | `actors` | [`Explore`] and [`actors`] | no |
+//! | `async` | `future`: asynchronous code under control, and `#[op] async fn` | no |
+//! | `actors` | `Explore` and `actors` | no |
 //! | `catalog` | [specifications](specs) by their names, as in `against_named("queue")`; quasi factors | no |
 //! | `files` | recordings of Jepsen, porcupine and Line-Up, besides JSON lines; implies `catalog` | no |
 //! | `html` | reports as pages, pictures and JSON; summaries | no |
