@@ -13,6 +13,8 @@ mod execution;
 mod faults;
 mod graph;
 mod harness;
+#[cfg(feature = "files")]
+mod harness_file;
 mod hashed_interner;
 mod histories;
 mod interned;
@@ -40,6 +42,8 @@ pub use graph::{
     Count, Explored, Progress, PropertyVerdict, Search, StateComparison, StopReason, Until, explore_states,
 };
 pub use harness::{ClientCall, Clients, GlobalState, Harness, Modality, Property, Scenario, Tracked};
+#[cfg(feature = "files")]
+pub use harness_file::{FileHarness, FileMessage, HarnessFile, HarnessFileError};
 pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
 pub use interned::{
     BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, InternedModel, LocalId,

@@ -209,6 +209,9 @@ pub mod actors {
         Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, FaultPlacement, Faults,
         GlobalState, Harness, Mailbox, Message, Modality, Property, Restart, Rules, Scenario, Tracked,
     };
+    #[cfg(feature = "files")]
+    #[doc(inline)]
+    pub use clewline_actors::{FileHarness, FileMessage, HarnessFile, HarnessFileError};
     #[doc(inline)]
     pub use clewline_methods::actors::{
         ActorScheduler, Coverage, Error, Explore, Finding, Limit, Metrics, Outcome, Step, StuckCalls,
@@ -268,6 +271,9 @@ mod manual {
 
     #[doc = include_str!("../../../docs/tutorials/async.md")]
     struct AsyncTutorial;
+
+    #[doc = include_str!("../../../docs/how-to/actors.md")]
+    struct Actors;
 
     #[doc = include_str!("../../../docs/how-to/async.md")]
     struct Async;

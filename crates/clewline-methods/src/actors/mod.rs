@@ -11,8 +11,9 @@ mod builder;
 mod dot;
 mod erased;
 mod executions;
-mod file;
 mod finding;
+#[cfg(feature = "files")]
+mod from_file;
 #[cfg(feature = "html")]
 mod json;
 mod options;
@@ -32,7 +33,6 @@ mod two_copies;
 
 pub use builder::Explore;
 pub use erased::{ErasedHarness, count, explore, replay};
-pub use file::HarnessFile;
 pub use finding::{Finding, Step, ViolationKind};
 pub use options::{Options, Progress, StopCondition, StuckCalls};
 pub(crate) use outcome::Verdict;
@@ -43,6 +43,8 @@ pub use text::ReportContext;
 pub use token::Token;
 
 pub use clewline_actors::schedulers::ActorScheduler;
+#[cfg(feature = "files")]
+pub use clewline_actors::{FileHarness, FileMessage, HarnessFile, HarnessFileError};
 pub use clewline_explore::{Coverage, Limit};
 
 impl Outcome {

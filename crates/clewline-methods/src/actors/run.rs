@@ -74,6 +74,7 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
         faults,
         program,
         flow: flow.collect(),
+        immediate: play.immediate(),
         elapsed: begun.elapsed(),
     })
 }
@@ -163,7 +164,8 @@ pub(super) fn replay(play: &dyn DynHarness, options: &Options, token: &Token) ->
     let name = |it: ActorId| it.to_string();
     let flow = scenario.flow().into_iter().map(|(from, to, what)| (name(from), name(to), what)).collect();
     let coverage = Coverage::Limited(Limit::Replayed);
-    Ok(Outcome { verdict, coverage, metrics, faults, program, flow, elapsed: begun.elapsed() })
+    let immediate = play.immediate();
+    Ok(Outcome { verdict, coverage, metrics, faults, program, flow, immediate, elapsed: begun.elapsed() })
 }
 
 fn wrong_at_the_end(
