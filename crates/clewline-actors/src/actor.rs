@@ -72,6 +72,27 @@ impl fmt::Display for ActorId {
     }
 }
 
+// As a report shows it: `N1`, `C2`.
+#[cfg(feature = "files")]
+impl serde::Serialize for ActorId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(feature = "files")]
+impl<'de> serde::Deserialize<'de> for ActorId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ActorId, D::Error> {
+        let name = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        let number = |kind| name.strip_prefix(kind)?.parse::<u32>().ok()?.checked_sub(1);
+        let actor = number('N').filter(|it| *it < CLIENT).map(ActorId);
+        let client = number('C').filter(|it| *it < CLIENT).map(ActorId::client);
+        actor
+            .or(client)
+            .ok_or_else(|| serde::de::Error::custom("expected an actor as in `\"N1\"` or `\"C1\"`"))
+    }
+}
+
 impl fmt::Debug for ActorId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -58,6 +58,7 @@ pub struct Engine {
     pub(crate) envelopes: Vec<Envelope>,
     // The fields that every step reads, stored together.
     pub(crate) hot: Vec<EnvelopeHotFields>,
+    pub(crate) has_immediate: bool,
     pub(crate) local_hashes: Vec<Fingerprint>,
     pub(crate) summaries: Vec<HistorySummary>,
     // The hash that each history adds to a fingerprint.
@@ -86,6 +87,7 @@ pub(crate) struct EnvelopeHotFields {
     pub(crate) is_plain: bool,
     pub(crate) is_request: bool,
     pub(crate) is_timer: bool,
+    pub(crate) is_immediate: bool,
 }
 
 // One outcome of a reaction.
@@ -195,6 +197,7 @@ impl Engine {
             starts,
             envelopes: Vec::new(),
             hot: Vec::new(),
+            has_immediate: false,
             local_hashes: Vec::new(),
             summaries: Vec::new(),
             history_hashes: Vec::new(),
@@ -322,6 +325,7 @@ impl Engine {
     pub(crate) fn copy_numbers(&mut self, model: &dyn InternedModel) {
         let new = &model.envelopes()[self.envelopes.len()..];
         self.envelopes.extend_from_slice(new);
+        self.has_immediate |= new.iter().any(|it| it.is_immediate);
         let is_tight = self.clients == Clients::Tight;
         self.hot.extend(new.iter().map(|it| EnvelopeHotFields {
             is_plain: !(it.to.is_client() || it.request_of != 0 && is_tight),
@@ -331,6 +335,7 @@ impl Engine {
             is_to_client: it.to.is_client(),
             is_request: it.request_of != 0,
             is_timer: it.is_timer,
+            is_immediate: it.is_immediate,
         }));
         self.local_hashes.extend_from_slice(&model.local_hashes()[self.local_hashes.len()..]);
         self.slots.extend_from_slice(&model.slots()[self.slots.len()..]);
@@ -419,11 +424,19 @@ impl Engine {
     /// The first index in `world`, from `start` on, of a deliverable envelope: the first of its
     /// lane.
     pub(crate) fn next_delivery(&self, world: &World, start: usize) -> Option<usize> {
-        (start..world.in_flight.len()).find(|&at| {
-            let id = world.in_flight[at];
-            let is_first = at == 0 || self.lane(world.in_flight[at - 1]) != self.lane(id);
+        let is_next = |at: &usize| {
+            let id = world.in_flight[*at];
+            let is_first = *at == 0 || self.lane(world.in_flight[at - 1]) != self.lane(id);
             is_first && self.is_deliverable(world, id)
-        })
+        };
+        let end = world.in_flight.len();
+        if self.has_immediate {
+            let is_immediate = |at: &usize| self.hot[world.in_flight[*at].0 as usize].is_immediate;
+            if let Some(at) = (0..end).filter(is_immediate).find(is_next) {
+                return (start <= at).then_some(at);
+            }
+        }
+        (start..end).find(is_next)
     }
 
     /// Whether `id` can be received, apart from its position in its lane.

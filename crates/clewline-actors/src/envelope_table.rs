@@ -36,6 +36,12 @@ pub(crate) trait ErasedActors {
     /// See [`Harness::response`](crate::Harness::response).
     fn response(&mut self, message: MessageId) -> Option<ReturnId>;
 
+    /// See [`Harness::misunderstood`](crate::Harness::misunderstood).
+    fn misunderstood(&self, message: MessageId) -> Option<String>;
+
+    /// See [`Harness::is_immediate`](crate::Harness::is_immediate).
+    fn is_immediate(&self, message: MessageId) -> bool;
+
     /// See [`Harness::is_response_to`](crate::Harness::is_response_to).
     fn is_response_to(&self, request: MessageId, response: MessageId) -> bool;
 
@@ -238,7 +244,22 @@ impl EnvelopeTable {
             Delivery::FifoPerChannel => *self.lanes.entry((from, to)).or_insert(id),
             Delivery::FifoPerReceiver => *self.lanes.entry((to, to)).or_insert(id),
         };
-        Envelope { from, to, message, is_timer, slot, response, response_to, request_of: 0, key, hash, lane }
+        let is_internal = !is_timer && !from.is_client() && !to.is_client();
+        let is_immediate = is_internal && actors.is_immediate(message);
+        Envelope {
+            from,
+            to,
+            message,
+            is_timer,
+            is_immediate,
+            slot,
+            response,
+            response_to,
+            request_of: 0,
+            key,
+            hash,
+            lane,
+        }
     }
 
     // Interns the outputs of an actor, which received `input` or has just started. Actors that it
@@ -257,6 +278,12 @@ impl EnvelopeTable {
                     // An actor has a slot since it was created.
                     if !to.is_client() && self.slots.find(&to).is_none() {
                         let why = HandlerFault::NoReceiver(actors.show(message), to);
+                        return Err(BadHandler { actor: me, input: self.show(actors, input), why });
+                    }
+                    if to.is_client()
+                        && let Some(why) = actors.misunderstood(message)
+                    {
+                        let why = HandlerFault::Misunderstood(actors.show(message), to, why);
                         return Err(BadHandler { actor: me, input: self.show(actors, input), why });
                     }
                     Effect::Send(self.envelope(actors, me, to, message, false))

@@ -45,10 +45,31 @@ pub trait Harness: Send + Sync {
         None
     }
 
-    /// The key that a DS2 harness would list for a message: `--compat ds2` makes LiViola use it.
-    /// Unlike [`key`](Self::key) it promises nothing.
-    fn published_key(&self, message: &Self::Message) -> Option<u64> {
-        self.key(message)
+    /// The key that a DS2 harness lists for a message: `--compat ds2` makes LiViola use it. Unlike
+    /// [`key`](Self::key) it promises nothing.
+    fn published_key(&self, _message: &Self::Message) -> Option<u64> {
+        None
+    }
+
+    /// Why the harness cannot be used with these calls, if it cannot: a line of its file is wrong.
+    fn mistake(&self, _calls: &[ClientCall<<Self::Specification as Specification>::Call>]) -> Option<String> {
+        None
+    }
+
+    /// Why a message to a client is an error, if it is: the harness does not know it.
+    fn misunderstood(&self, _message: &Self::Message) -> Option<String> {
+        None
+    }
+
+    /// Whether a message is delivered as soon as it can be, before all others: it is internal, and
+    /// its order among others does not matter. The exploration believes that.
+    fn is_immediate(&self, _message: &Self::Message) -> bool {
+        false
+    }
+
+    /// The names of the messages that are [immediate](Self::is_immediate), for reports.
+    fn immediate(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// What to call a message in a picture: by default the first word of what `Debug` shows.
@@ -166,12 +187,13 @@ pub struct ClientCall<C> {
 }
 
 /// How clients make their calls, and when an invocation and a response take place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Clients {
     /// A request is in flight as soon as its client's previous call has returned. The call takes
     /// place when an actor receives the request, the return when an actor sends the response: the
     /// shortest interval that a client could observe, since a client may be arbitrarily slow.
+    #[default]
     Tight,
     /// Clients are like actors: a call takes place when its request is sent, which is as soon as
     /// the previous call has returned, and a return takes place when the client receives the

@@ -38,6 +38,9 @@ pub struct Envelope {
     pub message: MessageId,
     /// Whether it is a timer.
     pub is_timer: bool,
+    /// Whether it is delivered before all others: see
+    /// [`Harness::is_immediate`](crate::Harness::is_immediate).
+    pub is_immediate: bool,
     /// The slot of the receiver among the actors, or its index as a client.
     pub slot: u32,
     /// The result it carries to a client.
@@ -114,6 +117,8 @@ pub enum HandlerFault {
     UnhandledTimer(&'static str),
     /// It sent this message to this actor, which does not exist.
     NoReceiver(String, ActorId),
+    /// It sent this message to this client, but the harness does not know it, for this reason.
+    Misunderstood(String, ActorId, String),
 }
 
 impl fmt::Display for BadHandler {
@@ -134,6 +139,9 @@ impl fmt::Display for BadHandler {
             ),
             HandlerFault::NoReceiver(message, to) => {
                 write!(f, "{actor} sends {message} to {to} at {input}, but there is no actor {to}")
+            }
+            HandlerFault::Misunderstood(message, to, why) => {
+                write!(f, "{actor} sends {message} to {to} at {input}: {why}")
             }
         }
     }

@@ -13,6 +13,8 @@ mod execution;
 mod faults;
 mod graph;
 mod harness;
+#[cfg(feature = "files")]
+mod harness_file;
 mod hashed_interner;
 mod histories;
 mod interned;
@@ -42,6 +44,8 @@ pub use graph::{
     explore_states,
 };
 pub use harness::{ClientCall, Clients, GlobalState, Harness, Modality, Property, Scenario, Tracked};
+#[cfg(feature = "files")]
+pub use harness_file::{FileHarness, FileMessage, HarnessFile, HarnessFileError};
 pub use histories::{Histories, HistoryEvent, HistoryId, HistorySummary, OPERATIONS_MAX};
 pub use interned::{
     BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, HandlerOutcome, Input,

@@ -86,6 +86,8 @@ pub enum BadScenario {
     TooManyCalls(usize),
     /// A call, by its index, goes to an actor that does not exist.
     NoSuchActor(usize, ActorId),
+    /// The harness cannot be used with these calls, for this reason.
+    Harness(String),
 }
 
 impl fmt::Display for BadScenario {
@@ -101,6 +103,7 @@ impl fmt::Display for BadScenario {
             BadScenario::NoSuchActor(at, to) => {
                 write!(f, "call {}: expected one of the actors the system begins with, found {to}", at + 1)
             }
+            BadScenario::Harness(why) => f.write_str(why),
         }
     }
 }
@@ -134,6 +137,9 @@ impl<H: Harness> ModelTables<H> {
     pub fn new(harness: H, scenario: Scenario<CallOf<H>>, delivery: Delivery) -> Result<Self, BadScenario> {
         let roots = harness.actors().len();
         validate(roots, &mut scenario.calls.iter().map(|it| it.to))?;
+        if let Some(why) = harness.mistake(&scenario.calls) {
+            return Err(BadScenario::Harness(why));
+        }
         let calls = scenario.calls.iter().map(|it| (it.client, it.to)).collect();
         let mut tables = Tables {
             properties: harness.properties(),
@@ -245,6 +251,14 @@ impl<H: Harness> ErasedActors for Tables<H> {
     fn response(&mut self, message: MessageId) -> Option<ReturnId> {
         let ret = self.harness.response(&self.messages[message.0])?;
         Some(ReturnId(self.returns.intern(ret)))
+    }
+
+    fn misunderstood(&self, message: MessageId) -> Option<String> {
+        self.harness.misunderstood(&self.messages[message.0])
+    }
+
+    fn is_immediate(&self, message: MessageId) -> bool {
+        self.harness.is_immediate(&self.messages[message.0])
     }
 
     fn is_response_to(&self, request: MessageId, response: MessageId) -> bool {

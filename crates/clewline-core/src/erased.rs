@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
+    any_specification::AnySpecification,
     codec::{Codec, CodecError, Encoded},
     criterion::Criterion,
     history::{History, Malformed, Span},
@@ -159,6 +160,9 @@ pub trait ErasedSpec: Send + Sync {
     /// A linearizable history of this object, as `config` describes.
     fn generate(&self, config: &GeneratorConfig) -> Recording;
 
+    /// The same specification as a value of one type, with the steps of this and none of its hints.
+    fn to_any(&self) -> AnySpecification;
+
     /// See [`Codec::is_stable_under_new_values`].
     fn is_stable_under_new_values(&self, values: &Values) -> bool;
 
@@ -215,6 +219,10 @@ where
 
     fn generate(&self, config: &GeneratorConfig) -> Recording {
         simulate(self, config)
+    }
+
+    fn to_any(&self) -> AnySpecification {
+        AnySpecification::new(self.clone())
     }
 
     fn is_stable_under_new_values(&self, values: &Values) -> bool {

@@ -13,6 +13,7 @@
 //!   the same type for every object.
 //! * After [`Problem`], nothing is generic in calls and returns.
 
+mod any_specification;
 mod borrowed;
 mod budget;
 mod by_criterion;
@@ -54,6 +55,7 @@ mod verify;
 mod view;
 mod witness;
 
+pub use any_specification::{AnyCall, AnyReturn, AnySpecification};
 pub use borrowed::{BorrowedHistory, EmptyHistory, name_of_type};
 pub use budget::{Budget, Charge, Reason, interrupt, is_interrupted};
 pub use by_criterion::CriterionHistory;

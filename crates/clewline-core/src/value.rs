@@ -15,6 +15,8 @@
 //!   [`Values::adopt`], and so does all that is left when it is loaded.
 
 mod convert;
+#[cfg(feature = "serde")]
+mod serde;
 mod word;
 mod written;
 

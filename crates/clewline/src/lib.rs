@@ -211,6 +211,9 @@ pub mod actors {
         Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, FaultPlacement, Faults,
         GlobalState, Harness, Mailbox, Message, Modality, Property, Restart, Rules, Scenario, Tracked,
     };
+    #[cfg(feature = "files")]
+    #[doc(inline)]
+    pub use clewline_actors::{FileHarness, FileMessage, HarnessFile, HarnessFileError};
     #[doc(inline)]
     pub use clewline_methods::actors::{
         ActorFinding, ActorScheduler, ActorStep, Coverage, Explore, ExploreError, ExploreOutcome, Limit,
@@ -270,6 +273,9 @@ mod manual {
 
     #[doc = include_str!("../../../docs/tutorials/async.md")]
     struct AsyncTutorial;
+
+    #[doc = include_str!("../../../docs/how-to/actors.md")]
+    struct Actors;
 
     #[doc = include_str!("../../../docs/how-to/async.md")]
     struct Async;

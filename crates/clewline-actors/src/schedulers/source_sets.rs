@@ -30,7 +30,7 @@
 
 use std::ops::ControlFlow;
 
-use clewline_explore::Coverage;
+use clewline_explore::{Coverage, Limit};
 use rustc_hash::FxHashSet;
 
 use super::{
@@ -97,7 +97,14 @@ pub(super) struct ReductionScheduler {
 
 impl MessageScheduler for ReductionScheduler {
     fn explore(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow {
-        explore(execution, self.reduction, &self.settings, statistics)
+        explore(execution, self.reduction, &self.settings, statistics)?;
+        // A message that is delivered at once has no order that could be reversed alone.
+        if execution.engine().has_immediate {
+            let why = "the reduction does not know the orders around messages that are delivered at once: \
+                       `states` and `exhaustive` do";
+            return ControlFlow::Break(Coverage::Limited(Limit::Other(why.to_owned())));
+        }
+        ControlFlow::Continue(())
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_actors::{Delivery, Faults, Mailbox, Restart, Rules};
+use clewline_actors::{BadScenario, Delivery, Faults, Mailbox, Restart, Rules};
 use clewline_core::{Reason, Verdict};
 use clewline_explore::Limit;
 use clewline_lab::{
@@ -249,7 +249,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let context = ExploreContext {
         system: &args.system,
         harness: &harness,
-        spec: found.system.spec,
+        spec: named.spec(),
         scheduler: options.scheduler,
         is_replay: args.replay.is_some(),
         next: &Proposal::commands(&next(args, &outcome)),
@@ -315,7 +315,9 @@ const KEEP_INTERVAL: Duration = Duration::from_millis(20);
 /// Errors in the calls of a file name the file; other errors name `place`.
 fn failure(args: &Args, place: &str, error: ExploreError) -> Failure {
     match &error {
-        ExploreError::Harness(_) => Failure::at(args.harness.as_deref().unwrap_or(place), error),
+        ExploreError::Harness(_) | ExploreError::Scenario(BadScenario::Harness(_)) => {
+            Failure::at(args.harness.as_deref().unwrap_or(place), error)
+        }
         _ => Failure::at(place, error),
     }
 }

@@ -354,11 +354,41 @@ fn harnesses_may_come_from_a_file() {
     let folder = Folder::new("actors-bad-file").with("calls.txt", "C1 N1 write(1)\nC2 N9 read\n");
     let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
     assert_eq!(ran.code, 2);
-    let printed = "error: calls.txt: line 2: expected one of the actors N1 to N3, found N9\n";
+    let printed = "error: calls.txt: line 2, column 1: expected one of the actors N1 to N3, found N9\n";
     assert_eq!(ran.stderr, printed);
     let folder = Folder::new("actors-many").with("calls.txt", "\nactors 99\nC1 N1 read\n");
     let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
-    assert_eq!(ran.stderr, "error: calls.txt: line 2: edr has from 2 to 9 actors, found 99\n");
+    assert_eq!(ran.stderr, "error: calls.txt: line 2, column 1: edr has from 2 to 9 actors, found 99\n");
+}
+
+/// Lines of a file take the place of lines of the same kind in the system's own.
+#[test]
+fn a_file_may_say_what_messages_mean() {
+    let run = |text: &str| {
+        let folder = Folder::new("actors-messages").with("my.harness", text);
+        clewline(&folder, &["actors", "single-copy", "--harness", "my.harness"], "")
+    };
+    let calls = "C1 N1 write(1)\nC1 N1 write(1)\nC2 N1 read\n";
+    assert_eq!(run(calls).first_line(), "holds: single-copy is linearizable as a register in every schedule");
+    let as_counter = "spec counter\nrequest add(v) = Put(n, v)\nrequest read = Get(n)\n";
+    let ran = run(&format!("{as_counter}C1 N1 add(1)\nC1 N1 add(1)\nC1 N1 read\n"));
+    assert_eq!(ran.first_line(), "violated: single-copy is not linearizable as a counter", "{ran:?}");
+    for (text, printed) in [
+        ("spec countr\n", "line 1, column 6: no specification is called `countr`; did you mean `counter`?"),
+        (
+            "request write(v) = Putt(n, v)\nrequest read = Get(n)\n",
+            "line 1, column 20: this is no message of the actors: unknown variant",
+        ),
+        (
+            "ignore GetOkk(..)\n",
+            "line 1, column 8: no message is called `GetOkk` (there are Put, PutOk, Get, GetOk)",
+        ),
+        ("response PutOk(n) to Put(n, _) = true\n", "sends GetOk(0, "),
+    ] {
+        let ran = run(&format!("{text}{calls}"));
+        assert!(ran.code == 2 && ran.stderr.contains(printed), "{printed}: {ran:?}");
+        assert_eq!(ran.stderr.contains("error: my.harness: "), printed.starts_with("line"), "{ran:?}");
+    }
 }
 
 #[test]

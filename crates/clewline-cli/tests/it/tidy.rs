@@ -392,7 +392,7 @@ fn libraries_do_not_print() {
 const DEPENDENCIES: &str = "
 clewline: clewline-actors clewline-async clewline-check clewline-core clewline-formats clewline-macros \
 clewline-matrix clewline-methods clewline-report clewline-specs clewline-threads
-clewline-actors: clewline-core clewline-explore hashbrown rustc-hash
+clewline-actors: clewline-core clewline-explore hashbrown rustc-hash serde serde_json
 clewline-async: clewline-explore clewline-threads
 clewline-check: clewline-core clewline-monitor
 clewline-cli: bzip2 clap clap_complete clewline-actors clewline-check clewline-columns clewline-core \
@@ -400,12 +400,12 @@ clewline-explore clewline-formats clewline-lab clewline-matrix clewline-methods 
 clewline-script clewline-specs clewline-threads clewline-unmodified flate2 indicatif ruzstd serde_json signal-hook
 clewline-columns: arrow-array arrow-ipc arrow-schema bytes clewline-core clewline-formats parquet \
 serde_json
-clewline-core: hashbrown rustc-hash strsim
+clewline-core: hashbrown rustc-hash serde strsim
 clewline-explore: clewline-core hashbrown rustc-hash
 clewline-formats: clewline-core memchr quick-xml serde serde_json
 clewline-lab: clewline-actors clewline-check clewline-core clewline-explore clewline-formats clewline-matrix \
 clewline-methods clewline-monitor clewline-report clewline-specs clewline-threads clewline-unmodified concurrent-queue \
-crossbeam-queue crossbeam-skiplist crossfire crossfire-3 dashmap flume flume-010 heapless kanal papaya scc thingbuf
+crossbeam-queue crossbeam-skiplist crossfire crossfire-3 dashmap flume flume-010 heapless kanal papaya scc serde thingbuf
 clewline-macros: proc-macro2 quote syn
 clewline-matrix: clewline-core clewline-explore clewline-threads
 clewline-methods: clewline-actors clewline-check clewline-core clewline-explore clewline-formats clewline-matrix \

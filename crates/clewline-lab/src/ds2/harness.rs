@@ -1,71 +1,61 @@
 //! Systems with the keys that DS2's harnesses list.
 
-use clewline_actors::{AnyActor, CallOf, Harness, Property, ReturnOf};
+use clewline_actors::{AnyActor, CallOf, ClientCall, Harness, Property, ReturnOf};
 
-/// A harness with the keys that DS2's harness lists. They promise nothing.
+/// A harness with the [keys](Harness::published_key) that DS2's harness lists, which promise
+/// nothing.
 #[derive(Debug)]
-pub struct AsPublished<H> {
-    harness: H,
-    // The messages in which LiViola sees a key.
-    listed: &'static [&'static str],
-}
-
-impl<H> AsPublished<H> {
-    /// The harness of the system of that name; systems that DS2 does not have list nothing.
-    pub fn new(system: &str, harness: H) -> Self {
-        AsPublished { harness, listed: listed(system) }
-    }
-}
-
-fn listed(system: &str) -> &'static [&'static str] {
-    match system {
-        "dr" => &["Write", "WriteReplica", "Read", "ReadReplica"],
-        "edr" => &["Write", "WriteReplica", "WriteReplicaAck", "Read", "ReadReplica", "ReadReplicaAck"],
-        "adr" => &["Write", "Replication", "ReplicationAck", "Read", "ReadReplica", "ReadReplicaAck"],
-        "open-chord" => &["UploadEntry", "UploadEntryResponse", "Request", "Response"],
-        // DS2 has reads in `Prepare` and `Promise`.
-        "paxos" => {
-            &["Propose", "Prepare", "PrepareRead", "Promise", "PromiseRead", "Nack", "Accept", "Accepted"]
-        }
-        _ => &[],
-    }
-}
+pub struct AsPublished<H>(pub H);
 
 impl<H: Harness> Harness for AsPublished<H> {
     type Message = H::Message;
     type Specification = H::Specification;
 
     fn specification(&self) -> H::Specification {
-        self.harness.specification()
+        self.0.specification()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<H::Message>>> {
-        self.harness.actors()
+        self.0.actors()
     }
 
     fn request(&self, call: &CallOf<H>, n: u32) -> H::Message {
-        self.harness.request(call, n)
+        self.0.request(call, n)
     }
 
     fn response(&self, message: &H::Message) -> Option<ReturnOf<H>> {
-        self.harness.response(message)
+        self.0.response(message)
     }
 
     fn is_response_to(&self, request: &H::Message, response: &H::Message) -> bool {
-        self.harness.is_response_to(request, response)
+        self.0.is_response_to(request, response)
     }
 
     fn key(&self, message: &H::Message) -> Option<u64> {
-        // The registers have a single one.
-        let is_listed = self.listed.contains(&self.harness.name(message).as_str());
-        is_listed.then(|| self.harness.published_key(message).unwrap_or(0))
+        self.0.published_key(message)
+    }
+
+    fn mistake(&self, calls: &[ClientCall<CallOf<H>>]) -> Option<String> {
+        self.0.mistake(calls)
+    }
+
+    fn misunderstood(&self, message: &H::Message) -> Option<String> {
+        self.0.misunderstood(message)
+    }
+
+    fn is_immediate(&self, message: &H::Message) -> bool {
+        self.0.is_immediate(message)
+    }
+
+    fn immediate(&self) -> Vec<String> {
+        self.0.immediate()
     }
 
     fn name(&self, message: &H::Message) -> String {
-        self.harness.name(message)
+        self.0.name(message)
     }
 
     fn properties(&self) -> Vec<Property<H::Message>> {
-        self.harness.properties()
+        self.0.properties()
     }
 }

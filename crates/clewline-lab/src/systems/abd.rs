@@ -14,15 +14,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_actors::{Actor, ActorId, AnyActor, Context};
 use clewline_core::Value;
-use clewline_specs::register::{Call, Register};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     ids::{all, others},
     shape::ReadsAndWrites,
     stateright,
-    system::{Symptom, System, SystemVisitor, Variant},
+    system::{Symptom, System, SystemVisitor, Variant, visit_file},
     ticket::Ticket,
 };
 
@@ -59,16 +59,23 @@ const THREE: Variant = Variant { actors: 3, ..Variant::PLAIN };
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, replicas: u32, visitor: V) -> V::Output {
     let defect = match variant {
-        "stateright" => return visitor.visit(stateright::abd::Abd { servers: replicas }),
+        "stateright" => {
+            return visit_file(
+                include_str!("put_get.harness"),
+                stateright::abd::Abd { servers: replicas }.actors(),
+                Vec::new,
+                visitor,
+            );
+        }
         "no-write-back" => Some(Defect::NoWriteBack),
         "no-query" => Some(Defect::NoQuery),
         _ => None,
     };
-    visitor.visit(Abd { replicas, defect })
+    visit_file(include_str!("abd.harness"), Abd { replicas, defect }.actors(), Vec::new, visitor)
 }
 
 /// Messages between replicas and clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Write request; the number is that of the client's call.
     Write(u32, Value),
@@ -89,7 +96,7 @@ pub enum Message {
 }
 
 /// A value with its timestamp: a number, and the writer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Stamped {
     stamp: (u32, ActorId),
     value: Value,
@@ -203,14 +210,8 @@ struct Abd {
     defect: Option<Defect>,
 }
 
-impl Harness for Abd {
-    type Message = Message;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register::new()
-    }
-
+impl Abd {
+    /// The initial actors.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let replica = Replica {
             replicas: self.replicas,
@@ -219,29 +220,5 @@ impl Harness for Abd {
             calls: BTreeMap::new(),
         };
         all(self.replicas).map(|_| Box::new(replica.clone()) as Box<dyn AnyActor<Message>>).collect()
-    }
-
-    fn request(&self, call: &Call, n: u32) -> Message {
-        match *call {
-            Call::Write(value) => Message::Write(n, value),
-            Call::Read => Message::Read(n),
-        }
-    }
-
-    fn response(&self, message: &Message) -> Option<Value> {
-        match *message {
-            Message::WriteAck(_) => Some(Value::TRUE),
-            Message::ReadAck(_, value) => Some(value),
-            Message::Write(..) | Message::Read(_) => None,
-            Message::Query(_) | Message::QueryAck(..) | Message::Store(..) | Message::StoreAck(_) => None,
-        }
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::Write(requested, _), Message::WriteAck(responded))
-            | (Message::Read(requested), Message::ReadAck(responded, _)) if requested == responded
-        )
     }
 }

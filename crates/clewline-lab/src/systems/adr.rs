@@ -16,14 +16,14 @@
 
 use std::collections::BTreeMap;
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_actors::{Actor, ActorId, AnyActor, Context};
 use clewline_core::Value;
-use clewline_specs::register::{Call, Register};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     ids::{all, others},
     shape::ReadsAndWrites,
-    system::{Symptom, System, SystemVisitor, Variant},
+    system::{Symptom, System, SystemVisitor, Variant, visit_file},
     ticket::Ticket,
 };
 
@@ -55,18 +55,19 @@ pub const ENTRY: System = System {
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) -> V::Output {
-    visitor.visit(Adr {
+    let system = Adr {
         agents,
         retry: match variant {
             "" => Retry::Never,
             "three-rounds" => Retry::ThreeTimes,
             _ => Retry::NoNeed,
         },
-    })
+    };
+    visit_file(include_str!("adr.harness"), system.actors(), Vec::new, visitor)
 }
 
 /// Messages between agents and clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Write request; the number is that of the client's call.
     Write(u32, Value),
@@ -87,7 +88,7 @@ pub enum Message {
 }
 
 /// A value and its timestamp, which is constant in variants without timestamps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Copied {
     stamp: (u32, Option<ActorId>),
     value: Value,
@@ -212,14 +213,8 @@ struct Adr {
     retry: Retry,
 }
 
-impl Harness for Adr {
-    type Message = Message;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register::new()
-    }
-
+impl Adr {
+    /// The initial actors.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let agent = Agent {
             agents: self.agents,
@@ -229,29 +224,5 @@ impl Harness for Adr {
             reads: BTreeMap::new(),
         };
         all(self.agents).map(|_| Box::new(agent.clone()) as Box<dyn AnyActor<Message>>).collect()
-    }
-
-    fn request(&self, call: &Call, n: u32) -> Message {
-        match *call {
-            Call::Write(value) => Message::Write(n, value),
-            Call::Read => Message::Read(n),
-        }
-    }
-
-    fn response(&self, message: &Message) -> Option<Value> {
-        match *message {
-            Message::WriteAck(_) => Some(Value::TRUE),
-            Message::ReadAck(_, value) => Some(value),
-            Message::Write(..) | Message::Replication(..) | Message::ReplicationAck(_) => None,
-            Message::Read(_) | Message::ReadReplica(..) | Message::ReadReplicaAck(..) => None,
-        }
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::Write(requested, _), Message::WriteAck(responded))
-            | (Message::Read(requested), Message::ReadAck(responded, _)) if requested == responded
-        )
     }
 }

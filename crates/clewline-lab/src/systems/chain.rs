@@ -12,14 +12,14 @@
 
 use std::collections::BTreeMap;
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, GlobalState, Harness, Modality, Property};
+use clewline_actors::{Actor, ActorId, AnyActor, Context, GlobalState, Modality, Property};
 use clewline_core::Value;
-use clewline_specs::register::{Call, Register};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     ids::all,
     shape::ReadsAndWrites,
-    system::{Symptom, System, SystemVisitor, Variant},
+    system::{Symptom, System, SystemVisitor, Variant, visit_file},
     ticket::{Asker, Ticket},
 };
 
@@ -61,7 +61,7 @@ const THREE: Variant = Variant { actors: 3, ..Variant::PLAIN };
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, nodes: u32, visitor: V) -> V::Output {
-    visitor.visit(Chain {
+    let system = Chain {
         nodes,
         defect: match variant {
             "unnumbered" => Some(Defect::Unnumbered),
@@ -69,11 +69,12 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, nodes: u32, visitor: V) -> 
             "early-ack" => Some(Defect::EarlyAck),
             _ => None,
         },
-    })
+    };
+    visit_file(include_str!("chain.harness"), system.actors(), Chain::properties, visitor)
 }
 
 /// Messages between nodes and clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Write request.
     Write(Asker, Value),
@@ -174,14 +175,8 @@ struct Chain {
     defect: Option<Defect>,
 }
 
-impl Harness for Chain {
-    type Message = Message;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register::new()
-    }
-
+impl Chain {
+    /// The initial actors.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let node = Node {
             nodes: self.nodes,
@@ -193,30 +188,8 @@ impl Harness for Chain {
         all(self.nodes).map(|_| Box::new(node.clone()) as Box<dyn AnyActor<Message>>).collect()
     }
 
-    fn request(&self, call: &Call, n: u32) -> Message {
-        match *call {
-            Call::Write(value) => Message::Write(Asker::Client(n), value),
-            Call::Read => Message::Read(Asker::Client(n)),
-        }
-    }
-
-    fn response(&self, message: &Message) -> Option<Value> {
-        match *message {
-            Message::WriteAck(_) => Some(Value::TRUE),
-            Message::ReadAck(_, value) => Some(value),
-            Message::Write(..) | Message::Pass(..) | Message::Read(_) => None,
-        }
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::Write(Asker::Client(requested), _), Message::WriteAck(responded))
-            | (Message::Read(Asker::Client(requested)), Message::ReadAck(responded, _)) if requested == responded
-        )
-    }
-
-    fn properties(&self) -> Vec<Property<Message>> {
+    /// Properties of global states.
+    fn properties() -> Vec<Property<Message>> {
         vec![Property { name: COPIES, when: Modality::Always, holds: copies_are_equal }]
     }
 }

@@ -15,14 +15,14 @@
 
 use std::collections::BTreeMap;
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_actors::{Actor, ActorId, AnyActor, Context};
 use clewline_core::Value;
-use clewline_specs::register::{Call, Register};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     ids::{all, others},
     shape::ReadsAndWrites,
-    system::{Symptom, System, SystemVisitor, Variant},
+    system::{Symptom, System, SystemVisitor, Variant, visit_file},
     ticket::{Asker, Ticket},
 };
 
@@ -60,7 +60,7 @@ pub const ENTRY: System = System {
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) -> V::Output {
-    visitor.visit(Dr {
+    let system = Dr {
         agents,
         defects: match variant {
             "" => Defects { forgets_client: true, gives_up: true },
@@ -68,11 +68,12 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
             "gives-up" => Defects { forgets_client: false, gives_up: true },
             _ => Defects { forgets_client: false, gives_up: false },
         },
-    })
+    };
+    visit_file(include_str!("dr.harness"), system.actors(), Vec::new, visitor)
 }
 
 /// Messages between agents and clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Write request.
     Write(Asker, Value),
@@ -93,7 +94,7 @@ pub enum Message {
 }
 
 /// A value, and the number of writes before. The latter stays 0 in variants without versions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Version {
     number: u32,
     value: Value,
@@ -218,14 +219,8 @@ struct Dr {
     defects: Defects,
 }
 
-impl Harness for Dr {
-    type Message = Message;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register::new()
-    }
-
+impl Dr {
+    /// The initial actors.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let agent = Agent {
             agents: self.agents,
@@ -235,29 +230,5 @@ impl Harness for Dr {
             reads: BTreeMap::new(),
         };
         all(self.agents).map(|_| Box::new(agent.clone()) as Box<dyn AnyActor<Message>>).collect()
-    }
-
-    fn request(&self, call: &Call, n: u32) -> Message {
-        match *call {
-            Call::Write(value) => Message::Write(Asker::Client(n), value),
-            Call::Read => Message::Read(Asker::Client(n)),
-        }
-    }
-
-    fn response(&self, message: &Message) -> Option<Value> {
-        match *message {
-            Message::WriteAck(_) => Some(Value::TRUE),
-            Message::ReadAck(_, value) => Some(value),
-            Message::Write(..) | Message::WriteReplica(..) | Message::WriteReplicaAck(..) => None,
-            Message::Read(_) | Message::ReadReplica(..) | Message::ReadReplicaAck(..) => None,
-        }
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::Write(Asker::Client(requested), _), Message::WriteAck(responded))
-            | (Message::Read(Asker::Client(requested)), Message::ReadAck(responded, _)) if requested == responded
-        )
     }
 }

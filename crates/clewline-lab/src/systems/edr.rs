@@ -16,14 +16,14 @@
 
 use std::collections::BTreeMap;
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_actors::{Actor, ActorId, AnyActor, Context};
 use clewline_core::Value;
-use clewline_specs::register::{Call, Register};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     ids::{all, others},
     shape::ReadsAndWrites,
-    system::{Symptom, System, SystemVisitor, Variant},
+    system::{Symptom, System, SystemVisitor, Variant, visit_file},
     ticket::{Asker, Ticket},
 };
 
@@ -62,7 +62,7 @@ const THREE: Variant = Variant { actors: 3, ..Variant::PLAIN };
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) -> V::Output {
-    visitor.visit(Edr {
+    let system = Edr {
         agents,
         policy: match variant {
             "" => Policy { acks: 1, reads: Reads::Anywhere },
@@ -70,11 +70,12 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
             "thin-air" => Policy { acks: 1, reads: Reads::FromThinAir },
             _ => Policy { acks: 1, reads: Reads::AtTheLeader },
         },
-    })
+    };
+    visit_file(include_str!("edr.harness"), system.actors(), Vec::new, visitor)
 }
 
 /// Messages between agents and clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Write request.
     Write(Asker, Value),
@@ -172,41 +173,11 @@ struct Edr {
     policy: Policy,
 }
 
-impl Harness for Edr {
-    type Message = Message;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register::new()
-    }
-
+impl Edr {
+    /// The initial actors.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let agent =
             Agent { agents: self.agents, policy: self.policy, value: Value::NIL, missing: BTreeMap::new() };
         all(self.agents).map(|_| Box::new(agent.clone()) as Box<dyn AnyActor<Message>>).collect()
-    }
-
-    fn request(&self, call: &Call, n: u32) -> Message {
-        match *call {
-            Call::Write(value) => Message::Write(Asker::Client(n), value),
-            Call::Read => Message::Read(Asker::Client(n)),
-        }
-    }
-
-    fn response(&self, message: &Message) -> Option<Value> {
-        match *message {
-            Message::WriteAck(_) => Some(Value::TRUE),
-            Message::ReadAck(_, value) => Some(value),
-            Message::Write(..) | Message::WriteReplica(..) | Message::WriteReplicaAck(_) => None,
-            Message::Read(_) => None,
-        }
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::Write(Asker::Client(requested), _), Message::WriteAck(responded))
-            | (Message::Read(Asker::Client(requested)), Message::ReadAck(responded, _)) if requested == responded
-        )
     }
 }

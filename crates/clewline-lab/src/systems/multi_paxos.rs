@@ -14,13 +14,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_actors::{Actor, ActorId, AnyActor, Context};
 use clewline_core::Value;
-use clewline_specs::map::{Call, Content, Map};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     ids::{all, others},
-    system::{Symptom, SystemVisitor, Variant},
+    system::{Symptom, SystemVisitor, Variant, visit_file},
     ticket::{Asker, Ticket},
 };
 
@@ -45,18 +45,19 @@ const THREE: Variant = Variant { actors: 3, range: (3, 9), calls: "1c", ..Varian
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) -> V::Output {
-    visitor.visit(MultiPaxos {
+    let system = MultiPaxos {
         agents,
         defect: match variant {
             "leader-reads" => Some(Defect::LeaderReads),
             "accepts-anything" => Some(Defect::AcceptsAnything),
             _ => None,
         },
-    })
+    };
+    visit_file(include_str!("multi_paxos.harness"), system.actors(), Vec::new, visitor)
 }
 
 /// Messages between agents and clients.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Please do this.
     Request(Asker, Call),
@@ -74,8 +75,17 @@ pub enum Message {
     TakeOver,
 }
 
+/// A call of the map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Call {
+    /// Stores the value under the key.
+    Put(Value, Value),
+    /// Looks up the key.
+    Get(Value),
+}
+
 /// The command of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Command {
     ticket: Ticket,
     call: Call,
@@ -137,7 +147,6 @@ impl Leader {
                 Value::TRUE
             }
             Call::Get(key) => self.map.get(&key).copied().unwrap_or(Value::NIL),
-            _ => unreachable!("this map is asked to put and to get"),
         }
     }
 }
@@ -285,14 +294,8 @@ struct MultiPaxos {
     defect: Option<Defect>,
 }
 
-impl Harness for MultiPaxos {
-    type Message = Message;
-    type Specification = Map;
-
-    fn specification(&self) -> Map {
-        Map::default()
-    }
-
+impl MultiPaxos {
+    /// The initial actors.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let first = ActorId::new(1);
         let agent = |it| Agent {
@@ -305,24 +308,5 @@ impl Harness for MultiPaxos {
             leading: if it == first { Leading::Yes(Leader::default()) } else { Leading::No },
         };
         all(self.agents).map(|it| Box::new(agent(it)) as Box<dyn AnyActor<Message>>).collect()
-    }
-
-    fn request(&self, call: &Call, n: u32) -> Message {
-        Message::Request(Asker::Client(n), *call)
-    }
-
-    fn response(&self, message: &Message) -> Option<Content> {
-        match *message {
-            Message::Answer(_, value) => Some(Content::Is(value)),
-            Message::Request(..) | Message::Prepare(_) | Message::Promise(..) => None,
-            Message::Accept(..) | Message::Accepted(..) | Message::TakeOver => None,
-        }
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::Request(Asker::Client(requested), _), Message::Answer(responded, _)) if requested == responded
-        )
     }
 }

@@ -2,8 +2,7 @@
 
 use clewline_actors::{ClientCall, Harness, Ignored, Scenario};
 use clewline_core::Codec;
-use clewline_formats::ReadError;
-use clewline_methods::actors::{ErasedHarness, ExploreError, ExploreOptions, HarnessFile};
+use clewline_methods::actors::{ErasedHarness, ExploreError, ExploreOptions, HarnessFile, HarnessFileError};
 
 use super::{
     shape::{ReadsAndWrites, Shape},
@@ -24,7 +23,7 @@ impl NamedSystem {
     /// # Errors
     ///
     /// If the calls of its entry are neither a shape nor a list of calls.
-    pub fn usual(found: FoundSystem) -> Result<NamedSystem, ReadError> {
+    pub fn usual(found: FoundSystem) -> Result<NamedSystem, HarnessFileError> {
         let calls = found.variant.calls;
         calls.parse().map_or_else(
             |_| NamedSystem::from_file(found, &calls.replace(';', "\n")),
@@ -37,13 +36,26 @@ impl NamedSystem {
     /// # Errors
     ///
     /// If the text is no such file.
-    pub fn from_file(found: FoundSystem, text: &str) -> Result<NamedSystem, ReadError> {
+    pub fn from_file(found: FoundSystem, text: &str) -> Result<NamedSystem, HarnessFileError> {
         let program = HarnessFile::read(text)?;
+        let at_line = |line, message| HarnessFileError { line, column: 1, message };
+        if !program.has_calls() {
+            let last = text.lines().count().max(1);
+            return Err(at_line(
+                last,
+                "expected a call as in `C1 N2 write(1)`, found no call at all".to_owned(),
+            ));
+        }
+        if let Some(name) = program.specification()
+            && let Err(error) = clewline_specs::find(name)
+        {
+            return Err(program.bad_specification(error.to_string()));
+        }
         let actors = program.actors.map_or(found.variant.actors, |it| it.0);
         let line = program.actors.map_or(1, |it| it.1);
         let clients = program.clients.unwrap_or(found.variant.clients);
-        let named = NamedSystem { found, calls: Calls::File(program), actors, clients };
-        named.check_actors().map_err(|it| ReadError::in_line(line, it.to_string()))?;
+        let named = NamedSystem { found, calls: Calls::File(Box::new(program)), actors, clients };
+        named.check_actors().map_err(|it| at_line(line, it.to_string()))?;
         Ok(named)
     }
 
@@ -56,6 +68,15 @@ impl NamedSystem {
         let named = NamedSystem { actors, ..self };
         named.check_actors()?;
         Ok(named)
+    }
+
+    /// What it should do: the specification that its file names, or that of the system.
+    #[must_use]
+    pub fn spec(&self) -> &str {
+        match &self.calls {
+            Calls::File(file) => file.specification().unwrap_or(self.found.system.spec),
+            Calls::Shape(_) => self.found.system.spec,
+        }
     }
 
     /// What happens to messages that their receiver ignores.
@@ -100,11 +121,10 @@ impl Usage<'_> {
         self,
         harness: H,
     ) -> Result<ErasedHarness, ExploreError> {
-        let name = self.named.found.system.name;
         let has_properties = !harness.properties().is_empty();
         let (scenario, is_as_published) = self.scenario(&harness.specification(), has_properties)?;
         Ok(match is_as_published {
-            true => ErasedHarness::new(AsPublished::new(name, harness), scenario),
+            true => ErasedHarness::new(AsPublished(harness), scenario),
             false => ErasedHarness::new(harness, scenario),
         })
     }
@@ -154,6 +174,13 @@ impl Usage<'_> {
 
 impl SystemVisitor for Usage<'_> {
     type Output = Result<ErasedHarness, ExploreError>;
+
+    fn file(&self) -> Option<&HarnessFile> {
+        match &self.named.calls {
+            Calls::File(file) => Some(file),
+            Calls::Shape(_) => None,
+        }
+    }
 
     fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Self::Output {
         self.of(harness)

@@ -22,14 +22,14 @@
 
 use std::collections::BTreeMap;
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, GlobalState, Harness, Modality, Property};
+use clewline_actors::{Actor, ActorId, AnyActor, Context, GlobalState, Modality, Property};
 use clewline_core::Value;
-use clewline_specs::map::{Call, Content, Map};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     sha1::sha1,
     shape::ReadsAndWrites,
-    system::{Symptom, System, SystemVisitor, Variant},
+    system::{Symptom, System, SystemVisitor, Variant, visit_file},
     ticket::{Asker, Ticket},
 };
 
@@ -78,7 +78,7 @@ const TWO: Variant = Variant { range: (2, 2), ..Variant::PLAIN };
 pub(super) fn visit<V: SystemVisitor>(variant: &str, _nodes: u32, visitor: V) -> V::Output {
     let right =
         Defects { responds_early: false, hands_nothing_over: false, keeps_first: false, copy_resets: false };
-    visitor.visit(OpenChord {
+    let system = OpenChord {
         defects: match variant {
             "" => Defects { responds_early: true, hands_nothing_over: true, keeps_first: true, ..right },
             "answers-early" => Defects { responds_early: true, ..right },
@@ -86,13 +86,20 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, _nodes: u32, visitor: V) ->
             "copy-resets" => Defects { copy_resets: true, ..right },
             _ => right,
         },
-    })
+    };
+    let properties = if system.defects.copy_resets { OpenChord::properties } else { Vec::new };
+    let harness = match system.defects.responds_early {
+        true => include_str!("open_chord_early.harness"),
+        false => "",
+    };
+    let harness = [include_str!("open_chord.harness"), harness].concat();
+    visit_file(&harness, system.actors(), properties, visitor)
 }
 
 type Entries = BTreeMap<Value, Vec<Value>>;
 
 /// Messages between nodes and clients.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Request for the successor on the ring.
     FindSuccessor,
@@ -270,14 +277,8 @@ struct OpenChord {
     defects: Defects,
 }
 
-impl Harness for OpenChord {
-    type Message = Message;
-    type Specification = Map;
-
-    fn specification(&self) -> Map {
-        Map::default()
-    }
-
+impl OpenChord {
+    /// The initial actors.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let first = Node {
             defects: self.defects,
@@ -290,53 +291,8 @@ impl Harness for OpenChord {
         vec![Box::new(first.clone()), Box::new(Node { waiting, ..first })]
     }
 
-    fn request(&self, call: &Call, n: u32) -> Message {
-        match *call {
-            Call::Put(key, value) => Message::UploadEntry(Asker::Client(n), key, value),
-            Call::Get(key) => Message::Request(Asker::Client(n), key, None),
-            _ => unreachable!("a ring is asked to put and to get"),
-        }
-    }
-
-    fn response(&self, message: &Message) -> Option<Content> {
-        match *message {
-            Message::WriteResponse(_) => Some(Content::Is(Value::TRUE)),
-            Message::ReadResponse(_, value) => Some(Content::Is(value)),
-            Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor => None,
-            Message::UploadEntry(..) | Message::UploadEntryResponse(..) => None,
-            Message::Request(..) | Message::Response(..) => None,
-        }
-    }
-
-    // A waiting node keeps the order in which requests came. Otherwise each request reads the
-    // neighbours, which only messages about the ring change, and the entry of its key.
-    fn key(&self, message: &Message) -> Option<u64> {
-        let is_request = matches!(message, Message::UploadEntry(..) | Message::Request(..));
-        if is_request && !self.defects.responds_early { None } else { self.published_key(message) }
-    }
-
-    fn published_key(&self, message: &Message) -> Option<u64> {
-        match *message {
-            Message::UploadEntry(_, key, _)
-            | Message::UploadEntryResponse(_, key)
-            | Message::Request(_, key, _)
-            | Message::Response(_, key, _) => key.as_int().map(i64::cast_unsigned),
-            Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor => None,
-            Message::WriteResponse(_) | Message::ReadResponse(..) => None,
-        }
-    }
-
-    fn properties(&self) -> Vec<Property<Message>> {
-        let neighbours =
-            Property { name: NEIGHBOURS, when: Modality::Always, holds: know_their_predecessors };
-        if self.defects.copy_resets { vec![neighbours] } else { Vec::new() }
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::UploadEntry(Asker::Client(requested), ..), Message::WriteResponse(responded))
-            | (Message::Request(Asker::Client(requested), ..), Message::ReadResponse(responded, _)) if requested == responded
-        )
+    /// Properties of global states.
+    fn properties() -> Vec<Property<Message>> {
+        vec![Property { name: NEIGHBOURS, when: Modality::Always, holds: know_their_predecessors }]
     }
 }

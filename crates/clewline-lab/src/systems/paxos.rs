@@ -17,16 +17,16 @@
 
 use std::collections::BTreeMap;
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_actors::{Actor, ActorId, AnyActor, Context};
 use clewline_core::Value;
-use clewline_specs::map::{Call, Content, Map};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     ids::all,
     multi_paxos,
     shape::ReadsAndWrites,
     stateright,
-    system::{System, SystemVisitor, Variant},
+    system::{System, SystemVisitor, Variant, visit_file},
     ticket::Ticket,
 };
 
@@ -51,14 +51,17 @@ pub const ENTRY: System = System {
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) -> V::Output {
     match variant {
-        "" => visitor.visit(Px { agents }),
-        "stateright" => visitor.visit(stateright::paxos::Paxos { servers: agents }),
+        "" => visit_file(include_str!("paxos.harness"), Px { agents }.actors(), Vec::new, visitor),
+        "stateright" => {
+            let actors = stateright::paxos::Paxos { servers: agents }.actors();
+            visit_file(include_str!("put_get.harness"), actors, Vec::new, visitor)
+        }
         _ => multi_paxos::visit(variant, agents, visitor),
     }
 }
 
 /// Messages between agents and clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Write request; the number is that of the client's call.
     ProposeCommand(u32, Entry),
@@ -87,14 +90,14 @@ pub enum Message {
 }
 
 /// A key and its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Entry {
     key: Value,
     value: Value,
 }
 
 /// A proposal: the entry, the client's ticket, and the attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Proposal {
     ticket: Ticket,
     number: u32,
@@ -216,69 +219,11 @@ struct Px {
     agents: u32,
 }
 
-impl Harness for Px {
-    type Message = Message;
-    type Specification = Map;
-
-    fn specification(&self) -> Map {
-        Map::default()
-    }
-
+impl Px {
+    /// The initial actors.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let agent =
             Agent { agents: self.agents, latest: 0, polls: BTreeMap::new(), learned: BTreeMap::new() };
         all(self.agents).map(|_| Box::new(agent.clone()) as Box<dyn AnyActor<Message>>).collect()
-    }
-
-    fn request(&self, call: &Call, n: u32) -> Message {
-        match *call {
-            Call::Put(key, value) => Message::ProposeCommand(n, Entry { key, value }),
-            Call::Get(key) => Message::Request(n, key),
-            _ => unreachable!("this map is asked to put and to get"),
-        }
-    }
-
-    fn response(&self, message: &Message) -> Option<Content> {
-        match *message {
-            Message::ClientWriteResponse(_) => Some(Content::Is(Value::TRUE)),
-            Message::ClientReadResponse(_, value) => Some(Content::Is(value)),
-            Message::ProposeCommand(..) | Message::Propose(..) => None,
-            Message::Prepare(_) | Message::Promise(_) | Message::Nack(..) => None,
-            Message::Accept(_) | Message::Accepted(_) => None,
-            Message::Request(..) | Message::PrepareRead(..) | Message::PromiseRead(..) => None,
-        }
-    }
-
-    // Attempts of all keys share one number. Only these messages do not read it: a forwarded
-    // proposal; an acceptance, which is counted for its proposal and learned for its key; and a
-    // read, which reads what was learned. A new attempt forgets the acceptances of its proposal,
-    // but that is done by messages without a key.
-    fn key(&self, message: &Message) -> Option<u64> {
-        let is_shared = matches!(
-            message,
-            Message::Propose(..) | Message::Prepare(_) | Message::Promise(_) | Message::Nack(..)
-        );
-        if is_shared { None } else { self.published_key(message) }
-    }
-
-    fn published_key(&self, message: &Message) -> Option<u64> {
-        let key = match *message {
-            Message::ProposeCommand(_, entry) | Message::Propose(_, entry) => entry.key,
-            Message::Prepare(proposal) | Message::Promise(proposal) | Message::Nack(proposal, _) => {
-                proposal.entry.key
-            }
-            Message::Accept(proposal) | Message::Accepted(proposal) => proposal.entry.key,
-            Message::Request(_, key) | Message::PrepareRead(_, key) | Message::PromiseRead(_, key, _) => key,
-            Message::ClientWriteResponse(_) | Message::ClientReadResponse(..) => return None,
-        };
-        key.as_int().map(i64::cast_unsigned)
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::ProposeCommand(requested, _), Message::ClientWriteResponse(responded))
-            | (Message::Request(requested, _), Message::ClientReadResponse(responded, _)) if requested == responded
-        )
     }
 }

@@ -13,14 +13,14 @@
 
 use std::collections::VecDeque;
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_actors::{Actor, ActorId, AnyActor, Context};
 use clewline_core::Value;
-use clewline_specs::register::{Call, Register};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     shape::ReadsAndWrites,
-    system::{Symptom, System, SystemVisitor, Variant},
-    ticket::{Asker, Ticket},
+    system::{Symptom, System, SystemVisitor, Variant, visit_file},
+    ticket::{Asker, Call, Ticket},
 };
 
 /// The entry of this file in the table.
@@ -54,17 +54,18 @@ const TWO: Variant = Variant { range: (2, 2), ..Variant::PLAIN };
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, _servers: u32, visitor: V) -> V::Output {
-    visitor.visit(PrimaryBackup {
+    let system = PrimaryBackup {
         defect: match variant {
             "local-reads" => Some(Defect::LocalReads),
             "early-ack" => Some(Defect::EarlyAck),
             _ => None,
         },
-    })
+    };
+    visit_file(include_str!("command.harness"), system.actors(), Vec::new, visitor)
 }
 
 /// Messages between servers and clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// A request.
     Request(Asker, Call),
@@ -201,35 +202,10 @@ struct PrimaryBackup {
     defect: Option<Defect>,
 }
 
-impl Harness for PrimaryBackup {
-    type Message = Message;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register::new()
-    }
-
+impl PrimaryBackup {
+    /// The initial actors.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let server = |role| Server { defect: self.defect, role, value: Value::NIL, calls: VecDeque::new() };
         vec![Box::new(server(Role::Primary)), Box::new(server(Role::Backup))]
-    }
-
-    fn request(&self, call: &Call, n: u32) -> Message {
-        Message::Request(Asker::Client(n), *call)
-    }
-
-    fn response(&self, message: &Message) -> Option<Value> {
-        match *message {
-            Message::Answer(_, value) => Some(value),
-            Message::Request(..) | Message::Confirm(..) | Message::Confirmed => None,
-            Message::Refused | Message::TakeOver => None,
-        }
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::Request(Asker::Client(requested), _), Message::Answer(responded, _)) if requested == responded
-        )
     }
 }

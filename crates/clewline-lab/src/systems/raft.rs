@@ -13,15 +13,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, GlobalState, Harness, Modality, Property};
+use clewline_actors::{Actor, ActorId, AnyActor, Context, GlobalState, Modality, Property};
 use clewline_core::Value;
-use clewline_specs::register::{Call, Register};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     ids::{all, others},
     shape::ReadsAndWrites,
-    system::{Symptom, System, SystemVisitor, Variant},
-    ticket::{Asker, Ticket},
+    system::{Symptom, System, SystemVisitor, Variant, visit_file},
+    ticket::{Asker, Call, Ticket},
 };
 
 /// The entry of this file in the table.
@@ -62,7 +62,7 @@ const THREE: Variant = Variant { actors: 3, range: (3, 9), calls: "1c", ..Varian
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, servers: u32, visitor: V) -> V::Output {
-    visitor.visit(Raft {
+    let system = Raft {
         servers,
         defect: match variant {
             "leader-reads" => Some(Defect::LeaderReads),
@@ -70,11 +70,12 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, servers: u32, visitor: V) -
             "any-log-wins" => Some(Defect::AnyLogWins),
             _ => None,
         },
-    })
+    };
+    visit_file(include_str!("command.harness"), system.actors(), Raft::properties, visitor)
 }
 
 /// Messages between servers and clients.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// A request.
     Request(Asker, Call),
@@ -94,7 +95,7 @@ pub enum Message {
 }
 
 /// A command, and the term in which a leader appended it. A leader's first entry is no command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Entry {
     term: u32,
     command: Option<(Ticket, Call)>,
@@ -307,14 +308,8 @@ struct Raft {
     defect: Option<Defect>,
 }
 
-impl Harness for Raft {
-    type Message = Message;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register::new()
-    }
-
+impl Raft {
+    /// The initial actors.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let server = Server {
             servers: self.servers,
@@ -330,26 +325,8 @@ impl Harness for Raft {
         all(self.servers).map(|_| Box::new(server.clone()) as Box<dyn AnyActor<Message>>).collect()
     }
 
-    fn request(&self, call: &Call, n: u32) -> Message {
-        Message::Request(Asker::Client(n), *call)
-    }
-
-    fn response(&self, message: &Message) -> Option<Value> {
-        match *message {
-            Message::Answer(_, value) => Some(value),
-            Message::Request(..) | Message::RequestVote(..) | Message::Vote(_) => None,
-            Message::Append(..) | Message::Appended(..) | Message::Election => None,
-        }
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::Request(Asker::Client(requested), _), Message::Answer(responded, _)) if requested == responded
-        )
-    }
-
-    fn properties(&self) -> Vec<Property<Message>> {
+    /// Properties of global states.
+    fn properties() -> Vec<Property<Message>> {
         vec![
             Property { name: ONE_LEADER, when: Modality::Always, holds: terms_have_one_leader },
             Property { name: ELECTED, when: Modality::Sometimes, holds: |it| leaders(it).next().is_some() },

@@ -5,13 +5,13 @@
 //!
 //! Source: the example `single-copy-register` of stateright, by J. Nadal.
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_actors::{Actor, ActorId, AnyActor, Context};
 use clewline_core::Value;
-use clewline_specs::register::{Call, Register};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     shape::ReadsAndWrites,
-    system::{Symptom, System, SystemVisitor, Variant},
+    system::{Symptom, System, SystemVisitor, Variant, visit_file},
 };
 
 /// The entry of this file in the table.
@@ -37,12 +37,12 @@ pub const ENTRY: System = System {
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(_variant: &str, servers: u32, visitor: V) -> V::Output {
-    visitor.visit(Servers(servers))
+    visit_file(include_str!("put_get.harness"), Servers(servers).actors(), Vec::new, visitor)
 }
 
 /// Messages between servers and clients. The number is that of the client's call: it comes back
 /// with the response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Please write this.
     Put(u32, Value),
@@ -79,38 +79,9 @@ impl Actor for Server {
 #[derive(Clone, Debug)]
 struct Servers(u32);
 
-impl Harness for Servers {
-    type Message = Message;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register::new()
-    }
-
+impl Servers {
+    /// The initial actors.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         (0..self.0).map(|_| Box::new(Server { value: Value::NIL }) as Box<dyn AnyActor<Message>>).collect()
-    }
-
-    fn request(&self, call: &Call, n: u32) -> Message {
-        match *call {
-            Call::Write(value) => Message::Put(n, value),
-            Call::Read => Message::Get(n),
-        }
-    }
-
-    fn response(&self, message: &Message) -> Option<Value> {
-        match *message {
-            Message::PutOk(_) => Some(Value::TRUE),
-            Message::GetOk(_, value) => Some(value),
-            Message::Put(..) | Message::Get(_) => None,
-        }
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::Put(requested, _), Message::PutOk(responded))
-            | (Message::Get(requested), Message::GetOk(responded, _)) if requested == responded
-        )
     }
 }

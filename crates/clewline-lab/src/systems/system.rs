@@ -1,9 +1,9 @@
 //! Entries of the table: actor systems with their variants, and how to use one with its types
 //! erased.
 
-use clewline_actors::{Clients, Harness, Ignored};
+use clewline_actors::{AnyActor, Clients, Harness, Ignored, Property};
 use clewline_core::Codec;
-use clewline_methods::actors::{ErasedHarness, ExploreError, HarnessFile};
+use clewline_methods::actors::{ErasedHarness, ExploreError, FileHarness, FileMessage, HarnessFile};
 
 use super::shape::{ReadsAndWrites, Shape};
 
@@ -114,8 +114,31 @@ pub trait SystemVisitor {
     /// Its result.
     type Output;
 
+    /// A harness file with lines to be used instead of the system's own.
+    fn file(&self) -> Option<&HarnessFile> {
+        None
+    }
+
     /// Uses the system.
     fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Self::Output;
+}
+
+/// Passes the system of these actors to `visitor`, with the harness file `text`.
+///
+/// # Panics
+///
+/// If `text` is no harness file with a specification.
+pub(super) fn visit_file<M: FileMessage, V: SystemVisitor>(
+    text: &str,
+    actors: Vec<Box<dyn AnyActor<M>>>,
+    properties: fn() -> Vec<Property<M>>,
+    visitor: V,
+) -> V::Output {
+    let own = HarnessFile::read(text).expect("the files of systems are harness files");
+    let file = visitor.file().map_or_else(|| own.clone(), |it| it.clone().or(&own));
+    let name = file.specification().expect("the files of systems name a specification");
+    let specification = clewline_specs::find(name).expect("the specification was looked up before");
+    visitor.visit(FileHarness::new(&file, specification.to_any(), actors).with_properties(properties))
 }
 
 /// A system that is built in, and how it is used.
@@ -130,7 +153,7 @@ pub struct NamedSystem {
 #[derive(Clone, Debug)]
 pub(super) enum Calls {
     Shape(Shape),
-    File(HarnessFile),
+    File(Box<HarnessFile>),
 }
 
 /// How a system is used: which calls are made.

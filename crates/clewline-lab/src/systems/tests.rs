@@ -33,7 +33,7 @@ struct AllSystems {
 /// The calls of a system that is read and written, or those that its entry lists.
 enum Calls {
     Shape(Shape, &'static [ReadsAndWrites]),
-    Listed(HarnessFile, &'static [&'static str]),
+    Listed(Box<HarnessFile>, &'static [&'static str]),
 }
 
 impl AllSystems {
@@ -80,7 +80,7 @@ fn everything(found: &FoundSystem, actors: u32, calls: &str) -> AllSystems {
     let FoundSystem { system, variant } = found;
     let calls = match (calls.parse(), system.shapes) {
         (Ok(shape), shapes @ [_, ..]) => Calls::Shape(shape, shapes),
-        _ => Calls::Listed(HarnessFile::read(&calls.replace(';', "\n")).unwrap(), system.offers),
+        _ => Calls::Listed(Box::new(HarnessFile::read(&calls.replace(';', "\n")).unwrap()), system.offers),
     };
     AllSystems { calls, clients: variant.clients, actors, ignored: variant.ignored }
 }

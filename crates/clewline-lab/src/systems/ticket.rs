@@ -1,10 +1,12 @@
-//! Tickets: which call of which client a message is about.
+//! Tickets: which call of which client a message is about; and calls, as messages carry them.
 
 use clewline_actors::ActorId;
+use clewline_core::Value;
+use serde::{Deserialize, Serialize};
 
 /// One call of one client. Actors that process several calls at a time keep the state of a call
 /// under its ticket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ticket {
     /// The client.
     pub client: ActorId,
@@ -13,7 +15,7 @@ pub struct Ticket {
 }
 
 /// The origin of a request: a client, or an actor that forwards the request of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Asker {
     /// A client, in its call with this number.
     Client(u32),
@@ -30,4 +32,13 @@ impl Asker {
             Asker::Actor(ticket) => ticket,
         }
     }
+}
+
+/// A call of a register, as a message carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Call {
+    /// Stores the value.
+    Write(Value),
+    /// Returns the value.
+    Read,
 }

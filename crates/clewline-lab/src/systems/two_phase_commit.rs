@@ -11,14 +11,13 @@
 
 use std::collections::BTreeSet;
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, GlobalState, Harness, Modality, Property};
-use clewline_core::Value;
-use clewline_specs::register::{Call, Register};
+use clewline_actors::{Actor, ActorId, AnyActor, Context, GlobalState, Modality, Property};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     ids::others,
     shape::ReadsAndWrites,
-    system::{Symptom, System, SystemVisitor, Variant},
+    system::{Symptom, System, SystemVisitor, Variant, visit_file},
 };
 
 /// The entry of this file in the table.
@@ -54,18 +53,19 @@ const FOUR: Variant = Variant { actors: 4, calls: "none", ..Variant::PLAIN };
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, actors: u32, visitor: V) -> V::Output {
-    visitor.visit(TwoPhaseCommit {
+    let system = TwoPhaseCommit {
         actors,
         defect: match variant {
             "impatient" => Some(Defect::Impatient),
             "majority" => Some(Defect::Majority),
             _ => None,
         },
-    })
+    };
+    visit_file(include_str!("two_phase_commit.harness"), system.actors(), TwoPhaseCommit::properties, visitor)
 }
 
 /// Messages between coordinator and participants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Can you commit?
     Prepare,
@@ -195,14 +195,8 @@ struct TwoPhaseCommit {
     defect: Option<Defect>,
 }
 
-impl Harness for TwoPhaseCommit {
-    type Message = Message;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register::new()
-    }
-
+impl TwoPhaseCommit {
+    /// The initial actors.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let coordinator =
             Coordinator { actors: self.actors, defect: self.defect, yes: BTreeSet::new(), is_decided: false };
@@ -213,16 +207,8 @@ impl Harness for TwoPhaseCommit {
         actors
     }
 
-    // A request of a client is ignored.
-    fn request(&self, _call: &Call, _n: u32) -> Message {
-        Message::Impatience
-    }
-
-    fn response(&self, _message: &Message) -> Option<Value> {
-        None
-    }
-
-    fn properties(&self) -> Vec<Property<Message>> {
+    /// Properties of global states.
+    fn properties() -> Vec<Property<Message>> {
         let agree = |state: &GlobalState<'_, Message>| {
             let is_any = |outcome| states(state).any(|it| it == outcome);
             !(is_any(State::Committed) && is_any(State::Aborted))

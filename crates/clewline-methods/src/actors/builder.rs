@@ -102,6 +102,10 @@ use crate::environment::{Variables, set_bounds, this_test};
 pub struct Explore<H: Harness> {
     harness: H,
     scenario: Scenario<CallOf<H>>,
+    // What reports call the system and its specification, and how they write operations.
+    name: String,
+    spec: String,
+    format: OperationFormat<H::Specification>,
     options: ExploreOptions,
     replay: Option<String>,
     mistake: Option<String>,
@@ -122,10 +126,25 @@ impl<H: Harness + 'static> Explore<H> {
         Explore {
             harness,
             scenario: Scenario { calls: Vec::new(), clients: Clients::Tight },
+            name: name_of_type::<H>().to_owned(),
+            spec: name_of_type::<H::Specification>().to_owned(),
+            format: OperationFormat::shown(),
             options: ExploreOptions { memory: available_memory(), ..ExploreOptions::default() },
             replay: None,
             mistake: None,
         }
+    }
+
+    /// The same with these calls, and so called by reports.
+    #[cfg(feature = "files")]
+    pub(super) fn described(
+        self,
+        name: &str,
+        spec: String,
+        scenario: Scenario<CallOf<H>>,
+        format: OperationFormat<H::Specification>,
+    ) -> Self {
+        Explore { name: name.to_owned(), spec, scenario, format, ..self }
     }
 
     /// Adds a client that makes these calls to these actors, one after the other. Actors are
@@ -268,7 +287,7 @@ impl<H: Harness + 'static> Explore<H> {
 
     /// The same, unless a kept failure still fails.
     fn run_after(self, kept: &Regressions) -> Result<ExploreOutcome, ExploreError> {
-        let Explore { harness, scenario, mut options, replay, mistake } = self;
+        let Explore { harness, scenario, format, mut options, replay, mistake, .. } = self;
         if let Some(mistake) = mistake {
             return Err(ExploreError::Other(mistake));
         }
@@ -279,7 +298,7 @@ impl<H: Harness + 'static> Explore<H> {
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
             ));
         }
-        let play = StagedScenario::boxed(harness, scenario, OperationFormat::shown());
+        let play = StagedScenario::boxed(harness, scenario, format);
         let known = kept.replay(|it| {
             let (faults, token) = it.split_once(' ').ok_or("no faults")?;
             let faults: Vec<u8> = faults.split(',').map_while(|it| it.parse().ok()).collect();
@@ -311,10 +330,11 @@ impl<H: Harness + 'static> Explore<H> {
     #[track_caller]
     pub fn assert(self) {
         let (scheduler, is_replay) = (self.options.scheduler, self.replay.is_some());
-        let kept = Regressions::of_test(this_test().as_deref().filter(|_| !is_replay), name_of_type::<H>());
+        let (name, spec) = (self.name.clone(), self.spec.clone());
+        let kept = Regressions::of_test(this_test().as_deref().filter(|_| !is_replay), &name);
         let outcome = match self.run_after(&kept) {
             Ok(outcome) => outcome,
-            Err(error) => panic!("{}: {error}", name_of_type::<H>()),
+            Err(error) => panic!("{name}: {error}"),
         };
         kept.keep(outcome.finding().filter(|it| !it.steps.is_empty()).map(|it| {
             let Faults { lose, duplicate, crash, partition, .. } = it.faults;
@@ -326,14 +346,8 @@ impl<H: Harness + 'static> Explore<H> {
             }
             Some(_) | None => Vec::new(),
         };
-        let context = ExploreContext {
-            system: name_of_type::<H>(),
-            harness: "",
-            spec: name_of_type::<H::Specification>(),
-            scheduler,
-            is_replay,
-            next: &next,
-        };
+        let context =
+            ExploreContext { system: &name, harness: "", spec: &spec, scheduler, is_replay, next: &next };
         match outcome.verdict {
             Verdict::Holds(()) => (),
             Verdict::Violated(_) | Verdict::Unknown(_) => {

@@ -11,8 +11,9 @@ mod builder;
 mod dot;
 mod erased;
 mod executions;
-mod file;
 mod finding;
+#[cfg(feature = "files")]
+mod from_file;
 #[cfg(feature = "html")]
 mod json;
 mod options;
@@ -31,7 +32,6 @@ mod two_copies;
 
 pub use builder::Explore;
 pub use erased::{ErasedHarness, count, explore, replay};
-pub use file::HarnessFile;
 pub use finding::{ActorFinding, ActorStep, ViolationKind};
 pub use options::{ExploreOptions, ExploreProgress, StopCondition, StuckCalls};
 pub(crate) use outcome::Verdict;
@@ -40,6 +40,8 @@ pub use present::PresentedExploration;
 pub use run::NO_RESULT;
 pub use text::ExploreContext;
 
+#[cfg(feature = "files")]
+pub use clewline_actors::{FileHarness, FileMessage, HarnessFile, HarnessFileError};
 pub use clewline_actors::{Token, schedulers::ActorScheduler};
 pub use clewline_explore::{Coverage, Limit};
 

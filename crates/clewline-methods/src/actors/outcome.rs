@@ -4,7 +4,6 @@ use std::{fmt, time::Duration};
 
 use clewline_actors::{BadHandler, BadScenario, FaultPlacement, Faults, ScheduleMismatch};
 use clewline_explore::Coverage;
-use clewline_formats::ReadError;
 
 use super::finding::ActorFinding;
 
@@ -28,6 +27,9 @@ pub struct ExploreOutcome {
     pub program: Vec<String>,
     /// Every kind of message that was sent: from, to, its name.
     pub flow: Vec<(String, String, String)>,
+    /// The messages that were [delivered at once](clewline_actors::Harness::is_immediate): other
+    /// orders of them were not explored.
+    pub immediate: Vec<String>,
     /// How long it took.
     pub elapsed: Duration,
 }
@@ -137,8 +139,9 @@ pub enum ExploreError {
     BadHandler(BadHandler),
     /// A token is of another system.
     Unfit(ScheduleMismatch),
-    /// A file of calls is not one for this system.
-    Harness(ReadError),
+    /// A harness file is not one for this system.
+    #[cfg(feature = "files")]
+    Harness(clewline_actors::HarnessFileError),
     /// Another error.
     Other(String),
 }
@@ -149,6 +152,7 @@ impl fmt::Display for ExploreError {
             ExploreError::Scenario(it) => it.fmt(f),
             ExploreError::BadHandler(it) => it.fmt(f),
             ExploreError::Unfit(it) => it.fmt(f),
+            #[cfg(feature = "files")]
             ExploreError::Harness(it) => it.fmt(f),
             ExploreError::Other(it) => f.write_str(it),
         }

@@ -77,6 +77,7 @@ pub(super) fn run(
         faults,
         program,
         flow: flow.collect(),
+        immediate: play.immediate(),
         elapsed: begun.elapsed(),
     })
 }
@@ -173,7 +174,17 @@ pub(super) fn replay(
     let name = |it: ActorId| it.to_string();
     let flow = scenario.flow().into_iter().map(|(from, to, what)| (name(from), name(to), what)).collect();
     let coverage = Coverage::Limited(Limit::Replayed);
-    Ok(ExploreOutcome { verdict, coverage, metrics, faults, program, flow, elapsed: begun.elapsed() })
+    let immediate = play.immediate();
+    Ok(ExploreOutcome {
+        verdict,
+        coverage,
+        metrics,
+        faults,
+        program,
+        flow,
+        immediate,
+        elapsed: begun.elapsed(),
+    })
 }
 
 fn wrong_at_the_end(

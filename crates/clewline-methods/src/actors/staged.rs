@@ -24,6 +24,9 @@ pub(super) trait DynHarness: Send + Sync {
     /// The calls as a report shows them, each with its client and actor.
     fn program(&self) -> Vec<String>;
 
+    /// See [`Harness::immediate`].
+    fn immediate(&self) -> Vec<String>;
+
     /// The system with those calls of the scenario.
     fn stage(&self, calls: &[usize], rules: Rules) -> Result<Box<dyn DynScenario>, BadScenario>;
 }
@@ -131,6 +134,18 @@ impl<M: Message, S: ReplicatedObject> Harness for SharedHarness<M, S> {
         self.0.key(message)
     }
 
+    fn mistake(&self, calls: &[ClientCall<S::Call>]) -> Option<String> {
+        self.0.mistake(calls)
+    }
+
+    fn misunderstood(&self, message: &M) -> Option<String> {
+        self.0.misunderstood(message)
+    }
+
+    fn is_immediate(&self, message: &M) -> bool {
+        self.0.is_immediate(message)
+    }
+
     fn name(&self, message: &M) -> String {
         self.0.name(message)
     }
@@ -188,6 +203,10 @@ impl<M: Message, S: ReplicatedObject> DynHarness for StagedScenario<M, S> {
             format!("{} asks {} for {call}", ActorId::client(it.client), it.to)
         };
         self.scenario.calls.iter().map(line).collect()
+    }
+
+    fn immediate(&self) -> Vec<String> {
+        self.harness.immediate()
     }
 
     fn stage(&self, calls: &[usize], rules: Rules) -> Result<Box<dyn DynScenario>, BadScenario> {

@@ -102,6 +102,12 @@ fn holds(context: &ExploreContext<'_>, outcome: &ExploreOutcome) -> Vec<Block> {
         }
     };
     let mut blocks = vec![Block::paragraph(sentence)];
+    if !outcome.immediate.is_empty() {
+        blocks.push(Block::paragraph(format!(
+            "The harness says that {} can be delivered at once: other orders of these messages were not explored.",
+            outcome.immediate.join(", ")
+        )));
+    }
     if outcome.metrics.states.as_ref().is_some_and(|it| it.stuck != 0) {
         blocks.push(Block::paragraph(
             "Some calls never return, in some schedules, although nothing can happen any more. That is not against \

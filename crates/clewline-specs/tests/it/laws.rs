@@ -60,6 +60,59 @@ fn step_is_pure_and_agrees_with_advance() {
     for_every_specification!(law);
 }
 
+/// The results and the states that an erased specification has after each step are as many as those
+/// of the original, along one execution.
+#[test]
+fn a_specification_without_its_types_has_the_same_steps() {
+    use clewline_core::{AnySpecification, Specification};
+    fn law(
+        name: &str,
+        typed: &(impl Codec<Call: Send + Sync, Return: Send + Sync> + Clone + Send + Sync + 'static),
+    ) {
+        let any = AnySpecification::new(typed.clone());
+        let values = clewline_core::Values::new();
+        for seed in 0..30 {
+            let mut sampler = small_sampler(seed);
+            let (mut states, mut erased) = (vec![typed.initial()], vec![any.initial()]);
+            for _ in 0..12 {
+                let call = typed.sample(&mut sampler);
+                let (method, arg) = typed.write_call(&call);
+                let mut own = clewline_core::Values::new();
+                let arg = arg.store(&mut own);
+                let any_call = any.read_call(&own, method, own.share(arg)).unwrap();
+                assert_eq!(any.write_call(&any_call), typed.write_call(&call), "{name}");
+                let Some(ret) = typed.returns(&states[0], &call).pop() else { continue };
+                assert_eq!(
+                    any.returns(&erased[0], &any_call).len(),
+                    typed.returns(&states[0], &call).len(),
+                    "{name}"
+                );
+                let written = typed.write_return(&call, &ret).store(&mut own);
+                let any_ret = any.read_return(&values, &any_call, own.share(written)).unwrap();
+                for (typed_ret, erased_ret) in [(None, None), (Some(&ret), Some(&any_ret))] {
+                    let (mut after, mut erased_after) = (states.clone(), erased.clone());
+                    typed.advance(&mut after, &call, typed_ret);
+                    any.advance(&mut erased_after, &any_call, erased_ret);
+                    assert_eq!(erased_after.len(), after.len(), "{name}: {call:?} → {typed_ret:?}");
+                    if typed_ret.is_some() {
+                        (states, erased) = (after, erased_after);
+                    }
+                }
+            }
+        }
+    }
+    struct All;
+    impl clewline_specs::Visitor for All {
+        fn visit<S>(&mut self, name: &'static str, specification: S)
+        where
+            S: Codec<Call: Send + Sync, Return: Send + Sync> + Clone + Send + Sync + 'static,
+        {
+            law(name, &specification);
+        }
+    }
+    clewline_specs::visit(&mut All);
+}
+
 #[test]
 fn results_that_a_specification_lists_are_canonical() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {

@@ -7,7 +7,7 @@
 use std::{path::Path, sync::atomic::Ordering, time::Instant};
 
 use clewline_core::Verdict;
-use clewline_lab::systems::{FoundSystem, NamedSystem, find_system};
+use clewline_lab::systems::{NamedSystem, find_system};
 use clewline_methods::actors::{
     ExploreContext, ExploreOptions, ExploreOutcome, ExploreProgress, NO_RESULT, PresentedExploration, explore,
 };
@@ -45,7 +45,7 @@ pub(in crate::commands) fn run(args: &Args, shard: Shard) -> Result<Status, Fail
     let (mut units, mut violated) = (0, 0);
     let before = journal.before();
     let begun = Instant::now();
-    let shown = Shown { args, found: &found, harness: &harness };
+    let shown = Shown { args, spec: named.spec(), harness: &harness };
     for number in (0..budgets.len()).filter(|it| shard.has(*it as u64)) {
         let unit = match journal.take() {
             Some(unit) if unit["harness"] == file => unit,
@@ -78,7 +78,7 @@ pub(in crate::commands) fn run(args: &Args, shard: Shard) -> Result<Status, Fail
 /// Whose outcomes are reported.
 struct Shown<'a> {
     args: &'a Args,
-    found: &'a FoundSystem,
+    spec: &'a str,
     harness: &'a str,
 }
 
@@ -133,13 +133,13 @@ fn file(args: &Args) -> Json {
 
 /// The report on an outcome.
 fn kept(shown: &Shown<'_>, options: &ExploreOptions, outcome: &ExploreOutcome) -> Json {
-    let Shown { args, found, harness } = shown;
+    let Shown { args, spec, harness } = shown;
     let next = next(args, outcome);
     let (next, beside) = (Proposal::commands(&next), Proposal::commands(&Proposal::beside_page(next)));
     let context = |next| ExploreContext {
         system: &args.system,
         harness,
-        spec: found.system.spec,
+        spec,
         scheduler: options.scheduler,
         is_replay: false,
         next,

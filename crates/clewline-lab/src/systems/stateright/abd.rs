@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_actors::{Actor, ActorId, AnyActor, Context};
 use clewline_core::Value;
-use clewline_specs::register::{Call, Register};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     ids::{all, others},
@@ -13,7 +13,7 @@ use crate::systems::{
 };
 
 /// Messages between servers and clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Write request; the number is that of the client's call.
     Put(u32, Value),
@@ -34,7 +34,7 @@ pub enum Message {
 }
 
 /// A value with its timestamp: a number, and the writer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Held {
     stamp: (u32, ActorId),
     value: Value,
@@ -131,41 +131,11 @@ pub struct Abd {
     pub servers: u32,
 }
 
-impl Harness for Abd {
-    type Message = Message;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register::new()
-    }
-
-    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+impl Abd {
+    /// The initial actors.
+    pub(in crate::systems) fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let held = |it| Held { stamp: (0, it), value: Value::NIL };
         let server = |it| Box::new(Server { servers: self.servers, held: held(it), phase: None });
         all(self.servers).map(|it| server(it) as Box<dyn AnyActor<Message>>).collect()
-    }
-
-    fn request(&self, call: &Call, n: u32) -> Message {
-        match *call {
-            Call::Write(value) => Message::Put(n, value),
-            Call::Read => Message::Get(n),
-        }
-    }
-
-    fn response(&self, message: &Message) -> Option<Value> {
-        match *message {
-            Message::PutOk(_) => Some(Value::TRUE),
-            Message::GetOk(_, value) => Some(value),
-            Message::Put(..) | Message::Get(_) => None,
-            Message::Query(_) | Message::AckQuery(..) | Message::Record(..) | Message::AckRecord(_) => None,
-        }
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::Put(requested, _), Message::PutOk(responded))
-            | (Message::Get(requested), Message::GetOk(responded, _)) if requested == responded
-        )
     }
 }

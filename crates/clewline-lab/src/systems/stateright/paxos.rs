@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_actors::{Actor, ActorId, AnyActor, Context};
 use clewline_core::Value;
-use clewline_specs::register::{Call, Register};
+use serde::{Deserialize, Serialize};
 
 use crate::systems::{
     ids::{all, others},
@@ -20,7 +20,7 @@ type Ballot = (u32, ActorId);
 type Proposal = (Ticket, Value);
 
 /// Messages between servers and clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Write request; the number is that of the client's call.
     Put(u32, Value),
@@ -146,15 +146,9 @@ pub struct Paxos {
     pub servers: u32,
 }
 
-impl Harness for Paxos {
-    type Message = Message;
-    type Specification = Register;
-
-    fn specification(&self) -> Register {
-        Register::new()
-    }
-
-    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+impl Paxos {
+    /// The initial actors.
+    pub(in crate::systems) fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
         let server = Server {
             servers: self.servers,
             ballot: (0, ActorId::new(0)),
@@ -165,29 +159,5 @@ impl Harness for Paxos {
             is_decided: false,
         };
         all(self.servers).map(|_| Box::new(server.clone()) as Box<dyn AnyActor<Message>>).collect()
-    }
-
-    fn request(&self, call: &Call, n: u32) -> Message {
-        match *call {
-            Call::Write(value) => Message::Put(n, value),
-            Call::Read => Message::Get(n),
-        }
-    }
-
-    fn response(&self, message: &Message) -> Option<Value> {
-        match *message {
-            Message::PutOk(_) => Some(Value::TRUE),
-            Message::GetOk(_, value) => Some(value),
-            Message::Put(..) | Message::Get(_) | Message::Prepare(_) | Message::Prepared(..) => None,
-            Message::Accept(..) | Message::Accepted(_) | Message::Decided(..) => None,
-        }
-    }
-
-    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
-        matches!(
-            (request, response),
-            (Message::Put(requested, _), Message::PutOk(responded))
-            | (Message::Get(requested), Message::GetOk(responded, _)) if requested == responded
-        )
     }
 }

@@ -68,7 +68,6 @@ struct Counts {
 }
 
 struct Visit {
-    system: &'static str,
     by: SchedulerKind,
     shape: Shape,
     shapes: &'static [ReadsAndWrites],
@@ -82,7 +81,7 @@ impl SystemVisitor for Visit {
     fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Counts {
         match self.by {
             SchedulerKind::Published(..) => {
-                let harness = AsPublished::new(self.system, harness);
+                let harness = AsPublished(harness);
                 self.count(harness)
             }
             SchedulerKind::Sound(_) | SchedulerKind::Receiver => self.count(harness),
@@ -94,12 +93,9 @@ impl Visit {
     fn count<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Counts {
         let mut scenario = scenario(self.shape, self.shapes, &harness.specification(), self.actors);
         // DS2's harness has the writes first.
-        scenario.calls.sort_by_key(|it| {
-            let shown = format!("{:?}", it.call);
-            shown.starts_with("Read") || shown.starts_with("Get")
-        });
-        (0..).zip(&mut scenario.calls).for_each(|(at, it)| it.client = at);
         let specification = harness.specification();
+        scenario.calls.sort_by_key(|it| matches!(specification.write_call(&it.call).0, "read" | "get"));
+        (0..).zip(&mut scenario.calls).for_each(|(at, it)| it.client = at);
         let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
         let cast = system.shared_tables();
         let mut verdicts = Verdicts::new(Box::new(move |histories: &Histories, id: HistoryId| {
@@ -159,8 +155,8 @@ fn scenario<S: Codec>(
 fn look(system: &str, calls: &str, by: SchedulerKind, settings: MessageSchedulerSettings) -> Counts {
     let found = find_system(system).unwrap();
     let actors = found.variant.actors;
-    let (system, shapes) = (found.system.name, found.system.shapes);
-    found.visit(actors, Visit { system, by, shape: calls.parse().unwrap(), shapes, actors, settings })
+    let shapes = found.system.shapes;
+    found.visit(actors, Visit { by, shape: calls.parse().unwrap(), shapes, actors, settings })
 }
 
 /// The number of schedules of each reduction, and what they all find: canonical histories, and
@@ -332,7 +328,7 @@ fn handlers_of_different_keys_commute() {
     let some = Faults { lose: 1, duplicate: 1, crash: 1, ..Faults::default() };
     let calls = pick(["1r+1w", "1r+1w", "1c"], ["2r+2w", "2r+2w", "2c"]);
     // In `./test` every other one.
-    for found in systems().step_by(pick(2, 1)) {
+    for found in systems().filter(|it| !it.system.offers.is_empty()).step_by(pick(2, 1)) {
         for (calls, faults) in calls.into_iter().zip([Faults::default(), some, some]) {
             assert_eq!(refuted(&found, calls, faults, KeySource::Promises), None, "{} {calls}", found.name());
         }
