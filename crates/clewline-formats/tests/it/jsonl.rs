@@ -210,7 +210,29 @@ fn an_error_says_where_and_what_was_expected_and_found() {
     };
     check("[1]", "line 3, column 1: expected `{`, found `[`");
     check("{} x", "line 3, column 4: expected the end of the line, found `x`");
-    check("{}", "line 3, column 2: expected `process`, the caller, found `}`");
+    check(
+        "{}",
+        "line 3, column 2: expected `process`, the caller, as in {\"process\": 1, \"op\": \"enq\", \"arg\": 3, \
+         \"ret\": true, \"call\": 12, \"return\": 15}, found `}`",
+    );
+    check(r#"{"proces":1,"op":"a"}"#, "line 3, column 2: expected `process`, the caller, found `proces`");
+    check(
+        r#"{"process":1,"operation":"a","call":3}"#,
+        "line 3, column 14: expected `op`: what is called, found `operation`",
+    );
+    check(
+        r#"{"process":1,"op":"a","cal":3}"#,
+        "line 3, column 23: expected `call`, the time of the call, or `event`, found `cal`",
+    );
+    check(
+        r#"{"process":1,"mine":2,"call":3}"#,
+        "line 3, column 31: expected `op`: what is called, found `}`",
+    );
+    check(
+        r#"{"event":"retrun"}"#,
+        "line 3, column 10: expected `call`, `return`, `fail`, `info`, `crash`, `note`, `begin` or `end`, found \
+         `retrun`; did you mean `return`?",
+    );
     check(
         r#"{"process":1}"#,
         "line 3, column 13: expected `call`, the time of the call, or `event`, found `}`",
