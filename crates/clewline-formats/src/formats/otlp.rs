@@ -125,7 +125,7 @@ pub(super) struct Spans<'a> {
     orders: Vec<Option<i64>>,
     times: EventTimes,
     skipped: Skipped,
-    // The line and the attributes of the first operation, and whether any has what the mapping names.
+    // The line and the attributes of the first operation; whether any has what the mapping names.
     first: Option<(usize, Vec<String>)>,
     has_process: bool,
     has_object: bool,
