@@ -7,7 +7,7 @@
 
 use clewline_core::{CodecError, Datum, Encoded, NotFound, Value, Values};
 
-use crate::{CATALOG, Entry, parameter::Capacity};
+use crate::parameter::Capacity;
 
 /// The description of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,21 +57,12 @@ impl Operation {
         others
     }
 
-    /// The error that no operation of `operations` is called `found`: which is near, or else which
-    /// specifications have one of that name.
+    /// The error that no operation of `operations` is called `found`.
     #[must_use]
     pub fn unknown(operations: &[Operation], found: &str) -> CodecError {
         let names = operations.iter().map(|it| it.name);
         let aliases = operations.iter().flat_map(|it| it.aliases.iter().copied());
-        let error = NotFound::new("operation", found, names).with_aliases(aliases);
-        let has_it = |it: &&Entry| it.operations.iter().any(|it| it.is_called(found));
-        // Relaxed objects have the operations of others.
-        let others = CATALOG.iter().filter(|it| !it.name.starts_with("quasi-")).filter(has_it);
-        let others: Vec<&str> = others.map(|it| it.name).collect();
-        if error.closest().is_some() || others.is_empty() {
-            return error.into();
-        }
-        CodecError(format!("{error}; `{found}` is an operation of {}", others.join(", ")))
+        NotFound::new("operation", found, names).with_aliases(aliases).into()
     }
 
     /// Whether `name` is its name, or an alternative to it.

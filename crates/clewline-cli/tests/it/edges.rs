@@ -262,7 +262,7 @@ fn operations_and_values_of_another_specification_are_named() {
         "operation",
         "queue",
         &ENQ.replace("enq", "push"),
-        "no operation is called `push` (there are enq, deq, peek); `push` is an operation of channel, stack",
+        "no operation is called `push` (there are enq, deq, peek)",
     );
     check("argument", "queue", &ENQ.replace(", \"arg\": 1", ""), "`enq`: expected a value, found nothing");
     check(

@@ -386,7 +386,7 @@ const NOT_UNDERSTOOD: &[(&str, &str, &str)] = &[
     (
         "stack",
         "process,op,call,return\n1,enq,1,2\n",
-        "line 2: no operation is called `enq` (there are push, pop, peek); `enq` is an operation of bag, queue
+        "line 2: no operation is called `enq` (there are push, pop, peek)
   2 | 1,enq,1,2
 ",
     ),

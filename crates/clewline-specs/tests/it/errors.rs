@@ -74,11 +74,7 @@ fn a_null_argument_is_none_where_none_is_taken() {
 
 #[test]
 fn errors_for_unknown_operations_list_the_known_ones() {
-    check_unreadable(
-        "queue",
-        "push 1",
-        "no operation is called `push` (there are enq, deq, peek); `push` is an operation of channel, stack",
-    );
+    check_unreadable("queue", "push 1", "no operation is called `push` (there are enq, deq, peek)");
     check_unreadable(
         "queue",
         "enqueu 1",
