@@ -534,8 +534,8 @@ pub(crate) fn is_map_of_keywords(head: &[u8]) -> bool {
     head.strip_prefix(b"{").is_some_and(|it| it.trim_ascii_start().first() == Some(&b':'))
 }
 
-/// Whether a file begins with a vector that has a keyword as its first or second member, as the kind
-/// of an event is one, perhaps within brackets and after comments.
+/// Whether a file begins with a vector whose first or second member is a keyword, such as the kind
+/// of an event, perhaps within brackets and after comments.
 pub(crate) fn is_vector_event(head: &[u8]) -> bool {
     let mut head = after_comments(head);
     let mut depth = 0;

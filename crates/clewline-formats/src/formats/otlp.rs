@@ -178,15 +178,7 @@ impl<'a> Spans<'a> {
         let called = |name: &'a Option<String>, usual: &'static str| name.as_deref().unwrap_or(usual);
         let op = called(&mapping.op, "clewline.op");
         let Some(method) = attributes.text(op) else {
-            let text = match self.skipped.count {
-                0 => format!(
-                    "the span {}: {}",
-                    attributes.name,
-                    NotFound::new("attribute", op, attributes.names())
-                ),
-                _ => String::new(),
-            };
-            self.skipped.add(line, &text);
+            self.skip(line, attributes, op);
             return Ok(());
         };
         let at = |what: &str| format!("the span `{}`: {what}", attributes.name);
@@ -198,17 +190,7 @@ impl<'a> Spans<'a> {
         }
         let method = self.sink.values.text(mapping.method(method));
         self.first.get_or_insert_with(|| (line, attributes.names().collect()));
-        let process = match attributes.find(called(&mapping.process, "clewline.process")) {
-            Some(process) => {
-                self.has_process = true;
-                self.named(process)
-            }
-            None => {
-                let part = |it: &str| attributes.text(it).unwrap_or("?");
-                let name = format!("{} {}", part("host.name"), part("service.name"));
-                self.sink.values.text(&name)
-            }
-        };
+        let process = self.process(attributes, called(&mapping.process, "clewline.process"));
         let arg = self.argument(mapping, attributes).map_err(|it| at(&it))?;
         let found = |name: &Option<String>, usual: &str| attributes.find(name.as_deref().unwrap_or(usual));
         let ret = found(&mapping.ret, "clewline.ret").map(|it| self.value(it, mapping.json));
@@ -247,6 +229,30 @@ impl<'a> Spans<'a> {
         self.ids.push(id);
         self.orders.push(order);
         Ok(())
+    }
+
+    /// Counts a span without the attribute `op`.
+    fn skip(&mut self, line: usize, attributes: Attributes<'_>, op: &str) {
+        let text = match self.skipped.count {
+            0 => format!(
+                "the span {}: {}",
+                attributes.name,
+                NotFound::new("attribute", op, attributes.names())
+            ),
+            _ => String::new(),
+        };
+        self.skipped.add(line, &text);
+    }
+
+    /// The process in the attribute `name`; without it, the host and the service.
+    fn process(&mut self, attributes: Attributes<'_>, name: &str) -> Value {
+        if let Some(process) = attributes.find(name) {
+            self.has_process = true;
+            return self.named(process);
+        }
+        let part = |it: &str| attributes.text(it).unwrap_or("?");
+        let name = format!("{} {}", part("host.name"), part("service.name"));
+        self.sink.values.text(&name)
     }
 
     fn argument(&mut self, mapping: &Mapping, attributes: Attributes<'_>) -> Result<Value, String> {

@@ -130,17 +130,7 @@ impl Scanner {
             self.notes.push(NoteLine::read(text, line, self.rows.len())?);
             return Ok(None);
         }
-        let missing = |expected: &str, names: &[&str]| {
-            let is_known = |it: &str| Field::find(it) != Field::Unknown;
-            if let Some((at, found)) = misspelt(text, names, is_known) {
-                return wrong(expected, found, at);
-            }
-            let expected = match member_names(text.as_bytes()).into_iter().any(is_known) {
-                true => expected.to_owned(),
-                false => format!("{expected}, as in {EXAMPLE}"),
-            };
-            wrong(&expected, "}", end - 1)
-        };
+        let missing = |expected: &str, names: &[&str]| missing(text, expected, names, end - 1);
         if let Some(at) = fields.processes {
             return Err(wrong("an integer or a text", "[", at));
         }
@@ -290,6 +280,20 @@ impl Fields {
             (_, Some((_, at))) => fault(at, "expected a result (`ret`) only in a `return`"),
         }
     }
+}
+
+/// The error that a member is missing from the object `text`, which ends at `end`: one of `names`,
+/// of which one may be misspelt.
+#[cold]
+fn missing(text: &str, expected: &str, names: &[&str], end: usize) -> TextError {
+    let is_known = |it: &str| Field::find(it) != Field::Unknown;
+    if let Some((at, found)) = misspelt(text, names, is_known) {
+        return wrong(expected, found, at);
+    }
+    if member_names(text.as_bytes()).into_iter().any(is_known) {
+        return wrong(expected, "}", end);
+    }
+    wrong(&format!("{expected}, as in {EXAMPLE}"), "}", end)
 }
 
 /// An integer, if one comes next; skips any other value.
