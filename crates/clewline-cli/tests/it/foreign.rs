@@ -358,7 +358,7 @@ const NOT_UNDERSTOOD: &[(&str, &str, &str)] = &[
     (
         "counter",
         "[{\"process\": 0, \"type\": \"invoke\", \"f\": \"ad\", \"value\": 1}]",
-        "line 1: no operation is called `ad`; did you mean `add`? (there are read, add)
+        "line 1: no operation is called `ad`; did you mean `add`? (there are inc, dec, add, read)
   1 | [{\"process\": 0, \"type\": \"invoke\", \"f\": \"ad\", \"value\": 1}]
 ",
     ),
