@@ -11,7 +11,7 @@ use clewline_specs::{MixError, SpecError};
 pub struct Error {
     // The file that was being read, if one was.
     file: Option<String>,
-    kind: ErrorKind,
+    kind: Box<ErrorKind>,
     // The line that it is about, and a mark below its place.
     excerpt: Option<String>,
 }
@@ -56,7 +56,7 @@ pub(crate) enum ErrorKind {
 
 impl Error {
     pub(crate) fn of_file(file: &str, kind: impl Into<ErrorKind>) -> Error {
-        Error { file: Some(file.to_owned()), kind: kind.into(), excerpt: None }
+        Error { file: Some(file.to_owned()), kind: Box::new(kind.into()), excerpt: None }
     }
 
     /// The same, in a file.
@@ -86,7 +86,7 @@ impl Error {
     /// Whether operations came out of order, after earlier ones had been forgotten.
     #[must_use]
     pub fn is_out_of_order(&self) -> bool {
-        matches!(self.kind, ErrorKind::OutOfOrder { .. })
+        matches!(*self.kind, ErrorKind::OutOfOrder { .. })
     }
 
     /// The error without the name of the file.
@@ -98,7 +98,7 @@ impl Error {
     /// The line of the file, counting from one, if the error is in one line.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
-        match &self.kind {
+        match &*self.kind {
             ErrorKind::Read(error) => Some(error.line),
             ErrorKind::Load(error) => Some(error.line),
             ErrorKind::OutOfOrder { line } => Some(*line),
@@ -122,7 +122,7 @@ impl Error {
     /// The column in that line, counting characters from one, if the error is at one place in it.
     #[must_use]
     pub fn column(&self) -> Option<usize> {
-        match &self.kind {
+        match &*self.kind {
             ErrorKind::Read(error) => Some(error.column).filter(|it| *it != 0),
             _ => None,
         }
@@ -131,7 +131,7 @@ impl Error {
     /// Whether the error is in the file, and not in the settings.
     #[must_use]
     pub fn is_input(&self) -> bool {
-        match self.kind {
+        match *self.kind {
             ErrorKind::Specification(_)
             | ErrorKind::NotFound(_)
             | ErrorKind::Text(_)
@@ -155,7 +155,7 @@ impl Error {
 
 impl<K: Into<ErrorKind>> From<K> for Error {
     fn from(kind: K) -> Self {
-        Error { file: None, kind: kind.into(), excerpt: None }
+        Error { file: None, kind: Box::new(kind.into()), excerpt: None }
     }
 }
 
