@@ -3,11 +3,10 @@
 //! Both make the same configurations. The whole object is one problem, so that a map is not
 //! divided. Processor time of the search alone, and that of each distinct step of the script.
 
-use std::time::Instant;
-
 use clewline_check::{check, search::SEARCHES};
 use clewline_core::{Budget, ErasedHistory, ErasedSpec, GeneratorConfig, ValueDomain};
 use clewline_script::Script;
+use cpu_time::ThreadTime;
 
 const OBJECTS: [(&str, &str); 5] = [
     ("bag", include_str!("../../../crates/clewline-script/tests/objects/bag.star")),
@@ -51,7 +50,7 @@ fn measure(load: impl Fn() -> Box<dyn ErasedHistory>) -> (u64, f64) {
         // Loaded anew, so that no step is known.
         let case = load();
         let budget = Budget::unlimited().with_configurations(300_000);
-        let begun = Instant::now();
+        let begun = ThreadTime::now();
         for problem in case.problems() {
             let _verdict = check(*SEARCHES.find("jit-graph").expect("it is built in"), &problem, &budget);
         }

@@ -12,6 +12,8 @@ pub struct NotFound {
     pub found: String,
     /// The existing names.
     pub names: Vec<String>,
+    /// Alternatives to them, which are suggested and not listed.
+    pub aliases: Vec<String>,
     /// A text that replaces the list of names if there are too many: where they are listed.
     pub hint: Option<String>,
 }
@@ -24,7 +26,13 @@ impl NotFound {
         names: impl IntoIterator<Item = N>,
     ) -> NotFound {
         let names = names.into_iter().map(Into::into).collect();
-        NotFound { what, found: found.to_owned(), names, hint: None }
+        NotFound { what, found: found.to_owned(), names, aliases: Vec::new(), hint: None }
+    }
+
+    /// The same, with alternatives to the names.
+    #[must_use]
+    pub fn with_aliases<N: Into<String>>(self, aliases: impl IntoIterator<Item = N>) -> NotFound {
+        NotFound { aliases: aliases.into_iter().map(Into::into).collect(), ..self }
     }
 
     /// The same, with a hint in place of all names.
@@ -33,7 +41,8 @@ impl NotFound {
         NotFound { hint: Some(hint.into()), ..self }
     }
 
-    /// The name that was probably meant: at most a third of its characters differ.
+    /// The name, or the alias, that was probably meant: at most a third of its characters differ.
+    /// Two that are swapped count as one.
     #[must_use]
     pub fn closest(&self) -> Option<&str> {
         // No real typing error is longer, and the distance takes quadratic time.
@@ -41,7 +50,8 @@ impl NotFound {
             return None;
         }
         let typed = self.found.to_lowercase().replace([' ', '_'], "-");
-        let distances = self.names.iter().map(|it| (strsim::levenshtein(&typed, it), it));
+        let distance = |it: &str| strsim::osa_distance(&typed, it).min(strsim::osa_distance(&self.found, it));
+        let distances = self.names.iter().chain(&self.aliases).map(|it| (distance(it), it));
         let (distance, name) = distances.min_by_key(|&(distance, _)| distance)?;
         (distance * 3 <= name.len()).then_some(name)
     }
@@ -73,6 +83,7 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_suggested_if_it_is_near() {
+        check("pulm", "no fruit is called `pulm`; did you mean `plum`? (there are plum, red-currant)");
         check("plumb", "no fruit is called `plumb`; did you mean `plum`? (there are plum, red-currant)");
         check(
             "Red_Curent",
@@ -89,5 +100,9 @@ mod tests {
     fn a_hint_stands_for_all_names() {
         let error = NotFound::new("fruit", "plim", ["plum"]).with_hint("see the market");
         assert_eq!(error.to_string(), "no fruit is called `plim`; did you mean `plum`? (see the market)");
+        let error = NotFound::new("fruit", "prun", ["plum"]).with_aliases(["prune"]);
+        assert_eq!(error.to_string(), "no fruit is called `prun`; did you mean `prune`? (there are plum)");
+        assert_eq!(NotFound::new("fruit", "PLIM", ["plum", "PLUM"]).closest(), Some("plum"));
+        assert_eq!(NotFound::new("fruit", "PLIM", ["PLUM"]).closest(), Some("PLUM"));
     }
 }

@@ -16,11 +16,12 @@ use crate::{
     event_reader::{EventTimes, Numbering},
     jepsen_events::nemesis::Nemesis,
     text::{
-        Sink, TextError,
+        Sink, TextError, brief,
         edn::{Edn, FormEnd, NextForm},
         edn_stream::FormStream,
+        is_near,
         json::{Json, Scalar},
-        objects::{Object, without_mark},
+        objects::{Object, misspelt, without_mark},
     },
 };
 
@@ -40,6 +41,8 @@ pub(crate) enum EventKind {
 impl EventKind {
     /// The expected values of `:type`.
     pub(crate) const EXPECTED: &str = "`:invoke`, `:ok`, `:fail` or `:info`";
+    /// Each of them.
+    pub(crate) const NAMES: [&str; 4] = [":invoke", ":ok", ":fail", ":info"];
 
     /// The kind of that name.
     pub(crate) fn find(name: &str) -> Option<EventKind> {
@@ -194,7 +197,13 @@ impl<'a> ClientEvents<'a> {
             let line = self.forms.line();
             let EventTable { sink, times, .. } = &mut self.table;
             let keeps_times = times.is_wanted();
-            let form = self.forms.next(|edn| fields(edn, sink, keeps_times))?;
+            let form = self.forms.next(|edn| fields(edn, sink, keeps_times));
+            let form = form.map_err(|mut error| {
+                if error.line != line && error.message.ends_with("the end of the file") {
+                    error.message.push_str(&format!("; the event begins on line {line}"));
+                }
+                error
+            })?;
             if let Some(event) = self.table.event(line, form) {
                 return Ok(Some(event));
             }
@@ -289,25 +298,32 @@ const EXPECTED_PROCESS: &str = "a process (an integer, a text or a keyword)";
 
 /// One vector: `[process type f value …]`, or `[type process f value …]`.
 fn vector(edn: &mut Edn<'_>, sink: &mut Sink) -> Result<Form, FormEnd> {
-    const EXPECTED: &str = "an event [process type f value]";
     let at = edn.at();
     let whole = edn.value(sink)?;
+    let wrong = |values: &Values| {
+        let found = brief(values, whole);
+        let message = format!(
+            "expected an event [process type f value], its type {}, found {found}",
+            EventKind::EXPECTED
+        );
+        FormEnd::Fault(TextError { at, message })
+    };
     let kind = |values: &Values, it: Value| match values.get(it) {
         Datum::Symbol(name) => EventKind::find(name),
         _ => None,
     };
     let values = &mut sink.values;
-    let Datum::List(items) = values.get(whole) else { return Err(edn.error_at(EXPECTED, at)) };
-    let &[first, second, method, ref rest @ ..] = items else { return Err(edn.error_at(EXPECTED, at)) };
+    let Datum::List(items) = values.get(whole) else { return Err(wrong(values)) };
+    let &[first, second, method, ref rest @ ..] = items else { return Err(wrong(values)) };
     let (process, kind) = match (kind(values, first), kind(values, second)) {
         (_, Some(kind)) => (first, kind),
         (Some(kind), None) => (second, kind),
-        (None, None) => return Err(edn.error_at(EXPECTED, at)),
+        (None, None) => return Err(wrong(values)),
     };
     let value = rest.first().copied().unwrap_or(Value::ABSENT);
     let name = match values.get(method) {
         Datum::Symbol(name) | Datum::Text(name) => name.to_owned(),
-        _ => return Err(edn.error_at(EXPECTED, at)),
+        _ => return Err(wrong(values)),
     };
     let method = values.text(&name);
     let fields = Fields { process, kind, method, value, key: Value::ABSENT, time: None };
@@ -333,7 +349,11 @@ fn members(text: &str, sink: &mut Sink) -> Result<Form, TextError> {
             "type" => {
                 let name = word(&mut json, EventKind::EXPECTED)?;
                 let found = EventKind::find(&name);
-                let wrong = || TextError::expected(EventKind::EXPECTED, text, at, "line");
+                let wrong = || {
+                    let found = format!(":{name}");
+                    TextError::expected(EventKind::EXPECTED, text, at, "line")
+                        .suggesting(&found, &EventKind::NAMES)
+                };
                 kind.replace(found.ok_or_else(wrong)?).is_some()
             }
             "f" => {
@@ -359,12 +379,15 @@ fn members(text: &str, sink: &mut Sink) -> Result<Form, TextError> {
     if json.peek().is_some() {
         return Err(json.error("the end of the object"));
     }
-    let missing = |expected| TextError::expected(expected, text, end, "line");
-    let process = process.ok_or_else(|| missing("`process`"))?;
+    let missing = |name: &str| {
+        let at = misspelt(text, &[name], |it| MEMBERS.contains(&it)).map_or(end, |it| it.0);
+        TextError::expected(&format!("`{name}`"), text, at, "line")
+    };
+    let process = process.ok_or_else(|| missing("process"))?;
     let value = value.unwrap_or(Value::ABSENT);
     let client = || {
-        let kind = kind.ok_or_else(|| missing("`type`"))?;
-        let method = method.ok_or_else(|| missing("`f`"))?;
+        let kind = kind.ok_or_else(|| missing("type"))?;
+        let method = method.ok_or_else(|| missing("f"))?;
         Ok(Fields { process, kind, method, value, key: key.unwrap_or(Value::ABSENT), time })
     };
     match form(&sink.values, process, method, value, client) {
@@ -396,6 +419,7 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Form,
         return Err(edn.error("`{`"));
     }
     edn.advance();
+    let start = edn.clone();
     let (mut process, mut kind, mut method, mut value, mut key) = (None, None, None, None, None);
     let (mut time, mut process_at) = (None, 0);
     while edn.inside(b'}')? {
@@ -430,14 +454,17 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Form,
         }
     }
     let end = edn.at() - 1;
-    let missing = |expected| edn.error_at(expected, end);
-    let process = process.ok_or_else(|| missing("`:process`"))?;
+    let missing = |name: &str| {
+        let at = misspelt_key(start.clone(), name).unwrap_or(end);
+        edn.error_at(&format!("`:{name}`"), at)
+    };
+    let process = process.ok_or_else(|| missing("process"))?;
     let value = value.unwrap_or(Value::ABSENT);
     let client = || {
         Ok(Fields {
             process,
-            kind: kind.ok_or_else(|| missing("`:type`"))?,
-            method: method.ok_or_else(|| missing("`:f`"))?,
+            kind: kind.ok_or_else(|| missing("type"))?,
+            method: method.ok_or_else(|| missing("f"))?,
             value,
             key: key.unwrap_or(Value::ABSENT),
             time: time.and_then(|it| match sink.values.get(it) {
@@ -450,10 +477,35 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Form,
     form.ok_or_else(|| edn.error_at(EXPECTED_PROCESS, process_at))
 }
 
+/// The members that have a meaning, or that Jepsen writes.
+const MEMBERS: [&str; 9] = ["process", "type", "f", "value", "key", "time", "index", "node", "error"];
+
+/// The place of a key that may be a misspelt `name`, in the map that `edn` is in, if there is one.
+#[cold]
+fn misspelt_key(mut edn: Edn<'_>, name: &str) -> Option<usize> {
+    while edn.inside(b'}').ok()? {
+        let at = edn.at();
+        match edn.keyword().ok()? {
+            Some(key) if !MEMBERS.contains(&key) && is_near(key, name) => return Some(at),
+            Some(_) => (),
+            None => edn.skip().ok()?,
+        }
+        edn.skip().ok()?;
+    }
+    None
+}
+
 fn kind(edn: &mut Edn<'_>) -> Result<EventKind, FormEnd> {
     edn.next()?;
     let at = edn.at();
-    edn.keyword()?.and_then(EventKind::find).ok_or_else(|| edn.error_at(EventKind::EXPECTED, at))
+    let name = edn.keyword()?;
+    let wrong = || match edn.error_at(EventKind::EXPECTED, at) {
+        FormEnd::Fault(fault) => {
+            fault.suggesting(&format!(":{}", name.unwrap_or_default()), &EventKind::NAMES).into()
+        }
+        FormEnd::More => FormEnd::More,
+    };
+    name.and_then(EventKind::find).ok_or_else(wrong)
 }
 
 /// A method's name: that of the keyword, or any other text there.
@@ -482,8 +534,8 @@ pub(crate) fn is_map_of_keywords(head: &[u8]) -> bool {
     head.strip_prefix(b"{").is_some_and(|it| it.trim_ascii_start().first() == Some(&b':'))
 }
 
-/// Whether a file begins with a vector that has the kind of an event as its first or second member,
-/// perhaps within brackets and after comments.
+/// Whether a file begins with a vector whose first or second member is a keyword, such as the kind
+/// of an event, perhaps within brackets and after comments.
 pub(crate) fn is_vector_event(head: &[u8]) -> bool {
     let mut head = after_comments(head);
     let mut depth = 0;
@@ -492,10 +544,7 @@ pub(crate) fn is_vector_event(head: &[u8]) -> bool {
         depth += 1;
     }
     let words = head.split(|it| it.is_ascii_whitespace() || *it == b',').filter(|it| !it.is_empty());
-    let is_kind = |it: &[u8]| {
-        it.strip_prefix(b":").and_then(|it| std::str::from_utf8(it).ok()).and_then(EventKind::find).is_some()
-    };
-    (1..=2).contains(&depth) && words.take(2).any(is_kind)
+    (1..=2).contains(&depth) && words.take(2).any(|it| it.starts_with(b":"))
 }
 
 fn after_comments(head: &[u8]) -> &[u8] {

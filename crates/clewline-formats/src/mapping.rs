@@ -59,7 +59,11 @@ impl Mapping {
     ///
     /// If it is not an object of such members.
     pub fn parse(text: &str) -> Result<Mapping, MappingError> {
-        let wrong = |error: serde_json::Error| MappingError(error.to_string());
+        let wrong = |error: serde_json::Error| {
+            let (line, column, text) = (error.line(), error.column(), error.to_string());
+            let text = text.split(" at line ").next().unwrap_or_default();
+            MappingError(format!("line {line}, column {column}: expected JSON: {text}"))
+        };
         let members: BTreeMap<String, JsonValue> = serde_json::from_str(text).map_err(wrong)?;
         let mut mapping = Mapping::default();
         for (name, value) in members {
@@ -94,7 +98,10 @@ impl Mapping {
                         MappingError(format!("`json`: expected true or false, found {value}"))
                     })?;
                 }
-                "ops" => mapping.ops = serde_json::from_value(value).map_err(wrong)?,
+                "ops" => {
+                    let names = |_| MappingError("`ops`: expected an object of names in quotes".to_owned());
+                    mapping.ops = serde_json::from_value(value).map_err(names)?;
+                }
                 _ => return Err(MappingError(NotFound::new("member", &name, MEMBERS).to_string())),
             }
         }
@@ -142,6 +149,6 @@ mod tests {
         assert_eq!(error(r#"{"op": 3}"#), "`op`: expected a name in quotes, found 3");
         assert_eq!(error(r#"{"json": 3}"#), "`json`: expected true or false, found 3");
         assert!(error(r#"{"proces": "p"}"#).contains("process"), "{}", error(r#"{"proces": "p"}"#));
-        assert!(error("{").contains("line 1 column 1"), "{}", error("{"));
+        assert!(error("{").starts_with("line 1, column 1: expected JSON"), "{}", error("{"));
     }
 }

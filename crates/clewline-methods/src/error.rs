@@ -11,7 +11,9 @@ use clewline_specs::{MixError, SpecError};
 pub struct Error {
     // The file that was being read, if one was.
     file: Option<String>,
-    kind: ErrorKind,
+    kind: Box<ErrorKind>,
+    // The line that it is about, and a mark below its place.
+    excerpt: Option<String>,
 }
 
 #[derive(Debug)]
@@ -54,7 +56,7 @@ pub(crate) enum ErrorKind {
 
 impl Error {
     pub(crate) fn of_file(file: &str, kind: impl Into<ErrorKind>) -> Error {
-        Error { file: Some(file.to_owned()), kind: kind.into() }
+        Error { file: Some(file.to_owned()), kind: Box::new(kind.into()), excerpt: None }
     }
 
     /// The same, in a file.
@@ -63,10 +65,28 @@ impl Error {
         Error { file: Some(file.to_owned()), ..self }
     }
 
+    /// The file that was being read, if one was.
+    #[must_use]
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
+    /// The same, with the text of the line that it is about.
+    #[must_use]
+    pub fn with_excerpt(self, excerpt: String) -> Error {
+        Error { excerpt: Some(excerpt), ..self }
+    }
+
+    /// The text of the line that it is about, if that is known: lines of a message.
+    #[must_use]
+    pub fn excerpt(&self) -> Option<&str> {
+        self.excerpt.as_deref()
+    }
+
     /// Whether operations came out of order, after earlier ones had been forgotten.
     #[must_use]
     pub fn is_out_of_order(&self) -> bool {
-        matches!(self.kind, ErrorKind::OutOfOrder { .. })
+        matches!(*self.kind, ErrorKind::OutOfOrder { .. })
     }
 
     /// The error without the name of the file.
@@ -78,7 +98,7 @@ impl Error {
     /// The line of the file, counting from one, if the error is in one line.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
-        match &self.kind {
+        match &*self.kind {
             ErrorKind::Read(error) => Some(error.line),
             ErrorKind::Load(error) => Some(error.line),
             ErrorKind::OutOfOrder { line } => Some(*line),
@@ -99,10 +119,19 @@ impl Error {
         }
     }
 
+    /// The column in that line, counting characters from one, if the error is at one place in it.
+    #[must_use]
+    pub fn column(&self) -> Option<usize> {
+        match &*self.kind {
+            ErrorKind::Read(error) => Some(error.column).filter(|it| *it != 0),
+            _ => None,
+        }
+    }
+
     /// Whether the error is in the file, and not in the settings.
     #[must_use]
     pub fn is_input(&self) -> bool {
-        match self.kind {
+        match *self.kind {
             ErrorKind::Specification(_)
             | ErrorKind::NotFound(_)
             | ErrorKind::Text(_)
@@ -126,7 +155,7 @@ impl Error {
 
 impl<K: Into<ErrorKind>> From<K> for Error {
     fn from(kind: K) -> Self {
-        Error { file: None, kind: kind.into() }
+        Error { file: None, kind: Box::new(kind.into()), excerpt: None }
     }
 }
 
@@ -167,7 +196,14 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Unrecognised(head) => {
                 let head: String = head.trim_start().lines().next().unwrap_or("").chars().take(80).collect();
                 let (names, head) = (format_names(), visible(&head));
-                write!(f, "not recognised as a history; name its format, one of {names}. It begins: {head}")
+                write!(f, "not recognised as a history; name its format, one of {names}. It begins: {head}")?;
+                if 1 < head.matches([',', ';', '\t']).count() && !head.starts_with(['[', '{', '<']) {
+                    f.write_str(
+                        " (a table, `csv`, has columns such as process, op, arg, ret, call and return; a mapping gives \
+                         them other names)",
+                    )?;
+                }
+                Ok(())
             }
             ErrorKind::Io(error) => error.fmt(f),
             ErrorKind::Read(error) => error.fmt(f),

@@ -8,6 +8,9 @@ macro_rules! builtins {
         pub(crate) enum Builtin { $($variant),+ }
 
         impl Builtin {
+            /// The names of all.
+            pub(crate) const NAMES: &[&str] = &[$($name),+];
+
             /// The function called `name`.
             pub(crate) fn find(name: &str) -> Option<Builtin> {
                 match name {

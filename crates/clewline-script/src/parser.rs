@@ -18,7 +18,7 @@ use crate::{
 // Brackets, operators and blocks inside each other. The parser is recursive.
 const NESTING_DEPTH_MAX: usize = 60;
 
-const KEYWORDS: [&str; 14] = [
+pub(crate) const KEYWORDS: [&str; 14] = [
     "and", "break", "continue", "def", "elif", "else", "for", "if", "in", "lambda", "not", "or", "pass",
     "return",
 ];

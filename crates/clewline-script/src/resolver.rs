@@ -7,10 +7,13 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use clewline_core::NotFound;
+
 use crate::{
     builtin::Builtin,
     error::{Fault, fault},
     lexer::refusal,
+    parser::KEYWORDS,
     tree::{
         Argument, Capture, Clause, Comprehension, Expression, Function, Goal, Kind, Place, Statement,
         StatementKind, Target, Tree,
@@ -130,7 +133,14 @@ impl Resolver {
         if let Some(why) = refusal(name) {
             return fault(at, format!("not supported: {why}"));
         }
-        fault(at, format!("`{name}` is not defined"))
+        let own = self.scopes.iter().flat_map(|it| &it.blocks).flat_map(HashMap::keys);
+        let own = own.chain(self.globals.keys()).map(|it| &**it);
+        let mut names: Vec<&str> = own.chain(KEYWORDS).chain(Builtin::NAMES.iter().copied()).collect();
+        names.sort_unstable();
+        match NotFound::new("name", name, names).closest() {
+            Some(near) => fault(at, format!("`{name}` is not defined; did you mean `{near}`?")),
+            None => fault(at, format!("`{name}` is not defined")),
+        }
     }
 
     fn function(&mut self, number: usize) -> Result<(), Fault> {

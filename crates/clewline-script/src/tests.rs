@@ -214,6 +214,16 @@ fn what_is_not_supported_is_named_with_its_place() {
         ("def initial():\n    print(1)", "2:5: not supported: `print`"),
         ("def initial():\n    x is None", "2:7: not supported: `is`"),
         ("def initial():\n    return nope", "2:12: `nope` is not defined"),
+        ("def initial():\n    retrun [1]", "2:5: `retrun` is not defined; did you mean `return`?"),
+        ("def f(state):\n    return statee", "2:12: `statee` is not defined; did you mean `state`?"),
+        (
+            "def f(state):\n    return [g(x) for x in statte]",
+            "2:27: `statte` is not defined; did you mean `state`?",
+        ),
+        (
+            "ACCOUNTS = 1\ndef f():\n    return ACOUNTS",
+            "3:12: `ACOUNTS` is not defined; did you mean `ACCOUNTS`?",
+        ),
         ("x = @", "1:5: expected a word of Starlark, found `@`"),
     ] {
         check_error(script, expected);

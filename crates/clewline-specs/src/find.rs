@@ -80,7 +80,7 @@ pub fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), MixError> {
 /// If the specification has no such method.
 pub fn resolve_failures(spec: &str, may_fail: &MayFail) -> Result<MayFail, MixError> {
     let Some(entry) = entry(spec).filter(|it| !it.operations.is_empty()) else { return Ok(may_fail.clone()) };
-    let named = |name: &str| entry.operations.iter().find(|it| it.name == name || it.aliases.contains(&name));
+    let named = |name: &str| entry.operations.iter().find(|it| it.is_called(name));
     if let Some(unknown) = may_fail.methods().find(|it| named(it).is_none()) {
         return Err(MixError::unknown(entry, unknown));
     }

@@ -60,7 +60,15 @@ impl OperationInfo {
     /// The error that no operation of `operations` is called `found`.
     #[must_use]
     pub fn unknown(operations: &[OperationInfo], found: &str) -> CodecError {
-        NotFound::new("operation", found, operations.iter().map(|it| it.name)).into()
+        let names = operations.iter().map(|it| it.name);
+        let aliases = operations.iter().flat_map(|it| it.aliases.iter().copied());
+        NotFound::new("operation", found, names).with_aliases(aliases).into()
+    }
+
+    /// Whether `name` is its name, or an alternative to it.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
     }
 }
 

@@ -157,6 +157,25 @@ fn strongest(sketch: &Sketch) {
     assert!(first.is_none_or(|it| it.0 == found), "{tried:?}");
     let any = Criterion::ALL.iter().any(|it| expected(sketch, it.0) == Some(true));
     assert_eq!(any, first.is_some(), "{tried:?} {sketch:?}");
+    // Without a crash strict and buffered ones are linearizability.
+    let has_crash = sketch.steps.iter().any(|it| matches!(it, Step::Crash(_)));
+    let rank = |it: Criterion| match it {
+        Criterion::Strict => 0,
+        Criterion::Durable | Criterion::Linearizable => 1,
+        _ => 2,
+    };
+    let found = first.map_or(2, |it| rank(it.0));
+    for (criterion, name) in Criterion::ALL {
+        let is_own = has_crash || !matches!(criterion, Criterion::Strict | Criterion::BufferedDurable);
+        if criterion == Criterion::Strongest || !is_own {
+            continue;
+        }
+        let holds = expected(sketch, criterion);
+        assert!(found <= rank(criterion) || holds != Some(true), "{name} is stronger: {tried:?} {sketch:?}");
+        // None of the weakest implies another: all are tried.
+        let is_tried = tried.iter().any(|it| it.0 == criterion);
+        assert!(found + rank(criterion) < 4 || holds.is_none() || is_tried, "{name}: {tried:?} {sketch:?}");
+    }
 }
 
 /// Every history of a number of operations by two processes, with a number of crashes of all.

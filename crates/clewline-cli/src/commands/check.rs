@@ -30,13 +30,14 @@ use crate::scripts::LOADER;
 
 use super::{
     compressed::{Decoded, is_compressed},
+    excerpt::{KeptInput, with_excerpt},
     journal::fingerprint,
     kept_entry,
     output::{DASH, Output, Stdout, check_outputs, paint, written},
     pattern::{is_pattern, matching},
     progress, quasi,
     signals::{Late, within},
-    status::{Failure, Status, print_error},
+    status::{Failure, Status, described, print_error},
     summaries::Nouns,
     timed_input::TimedInput,
 };
@@ -65,7 +66,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         let outcome = check_file(args, &check, path, Reading::AsNeeded);
         let (text, outcome, entry) = report(args, &mut stdout, number, path, outcome)?;
         if let Some(journal) = &mut journal {
-            let error = outcome.err().map(|it| it.to_string());
+            let error = outcome.err().map(|it| described(&it));
             let entry = kept_entry::to_json(&entry);
             journal.add(json!({"file": file, "text": text, "error": error, "entry": entry}))?;
         }
@@ -115,7 +116,7 @@ fn report(
     match &outcome {
         Ok(report) => text = show(args, report, number),
         Err(error) if error.is_input() => {
-            print_error(error);
+            print_error(described(error));
             if args.format == Output::Json {
                 text = format!("{}\n", json::failure(&path.display().to_string(), &error.message()));
             }
@@ -296,8 +297,10 @@ fn check_file(args: &Args, check: &Check, path: &Path, reading: Reading) -> Resu
         passes: passes::Plan::of(args, path, &check, &name, violations_max(args))?,
         check,
         name,
+        kept: KeptInput::default(),
     };
-    task.run_within(args.timeout)
+    let kept = task.kept.clone();
+    task.run_within(args.timeout).map_err(|it| with_excerpt(it, &kept))
 }
 
 /// The check of one file.
@@ -312,6 +315,8 @@ struct FileCheck {
     order: LineOrder,
     // If there are several.
     passes: Option<passes::Plan>,
+    // Of an input that cannot be read again.
+    kept: KeptInput,
 }
 
 impl FileCheck {
@@ -320,7 +325,7 @@ impl FileCheck {
             let whole = FileCheck { passes: None, is_whole: true, ..self.clone() };
             return passes::run(plan, |check| FileCheck { check, ..whole.clone() }.run());
         }
-        let FileCheck { check, name, path, spec, is_whole, has_times, order, passes: _ } = self;
+        let FileCheck { check, name, path, spec, is_whole, has_times, order, passes: _, kept } = self;
         if is_pattern(&path) {
             // There are some: it was looked at before.
             let files = matching(&path).unwrap_or_default();
@@ -332,8 +337,8 @@ impl FileCheck {
         let live = if is_input { Some(TimedInput::stdin()) } else { TimedInput::of_device(&path) };
         let check = if has_times { check.keep_times() } else { check };
         match live {
-            Some(live) if is_whole => check.reader(&name, Decoded::new(live), &spec).run(),
-            Some(live) => check.stream(&name, Decoded::new(live), &spec, order).run(),
+            Some(live) if is_whole => check.reader(&name, kept.of(Decoded::new(live)), &spec).run(),
+            Some(live) => check.stream(&name, kept.of(Decoded::new(live)), &spec, order).run(),
             None if is_compressed(&path) => check_compressed(check, &name, &path, &spec, is_whole),
             None if is_whole => check.stream_files_from(u64::MAX).file(path, &spec).run(),
             None => check.file(path, &spec).run(),

@@ -11,6 +11,7 @@ use clewline_methods::{Check, Error, Keys};
 
 use super::{
     compressed::Decoded,
+    excerpt::{KeptInput, with_excerpt},
     known::KnownFlags,
     output::{DASH, check_outputs, format_of, write},
     signals::until_interrupted,
@@ -67,10 +68,13 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 fn read(check: &Check, path: &Path) -> Result<Recording, Failure> {
-    if path.as_os_str() == DASH {
-        return Ok(check.recording("standard input", Decoded::new(io::stdin()))?);
-    }
-    let name = path.display().to_string();
-    let file = File::open(path).map_err(|it| Failure::at(&name, it))?;
-    Ok(check.recording(&name, Decoded::new(file))?)
+    let kept = KeptInput::default();
+    let read = if path.as_os_str() == DASH {
+        check.recording("standard input", kept.of(Decoded::new(io::stdin())))
+    } else {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|it| Failure::at(&name, it))?;
+        check.recording(&name, Decoded::new(file))
+    };
+    Ok(read.map_err(|it| with_excerpt(it, &kept))?)
 }

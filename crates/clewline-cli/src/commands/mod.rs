@@ -12,6 +12,7 @@ mod completions;
 mod compressed;
 mod convert;
 mod drawings;
+mod excerpt;
 mod explore;
 mod explore_program;
 mod generate;

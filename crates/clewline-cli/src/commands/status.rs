@@ -53,7 +53,15 @@ impl Failure {
 
 impl From<clewline_methods::Error> for Failure {
     fn from(error: clewline_methods::Error) -> Self {
-        Failure::Message(error.to_string())
+        Failure::Message(described(&error))
+    }
+}
+
+/// An error, and the line of the input that it is about.
+pub(super) fn described(error: &clewline_methods::Error) -> String {
+    match error.excerpt() {
+        Some(excerpt) => format!("{error}\n{excerpt}"),
+        None => error.to_string(),
     }
 }
 

@@ -28,7 +28,9 @@ fn check_verdict(test: &str, spec: &str, text: impl AsRef<[u8]>, expected: &str)
 fn check_error(test: &str, spec: &str, text: impl AsRef<[u8]>, expected: &str) {
     let ran = run(test, spec, text);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{test}: {ran:?}");
-    assert_eq!(ran.stderr, format!("error: odd.jsonl: {expected}\n"), "{test}");
+    // The line follows.
+    let first = ran.stderr.lines().next().unwrap_or_default();
+    assert_eq!(first, format!("error: odd.jsonl: {expected}"), "{test}");
 }
 
 const ENQ: &str = r#"{"process": 0, "op": "enq", "arg": 1, "call": 0, "return": 1}"#;
@@ -203,7 +205,7 @@ fn brackets_that_nest_deeply_are_refused_and_do_not_exhaust_the_stack() {
     let own = ENQ.replace("\"arg\"", &format!("\"mine\": {}, \"arg\"", "{\"a\": ".repeat(100_000)));
     let ran = run("deep-own", "queue", own);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.stderr.ends_with(": brackets nest deeper than 64\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(": brackets nest deeper than 64\n"), "{}", ran.stderr);
 }
 
 #[test]

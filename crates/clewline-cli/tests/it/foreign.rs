@@ -233,13 +233,21 @@ const STATES: &[(&str, &str, &str)] = &[
     ("bag", "[1, 1]", r#""op": "take", "ret": 1"#),
     ("multiset", "[1, 1]", r#""op": "remove", "arg": 1, "ret": true"#),
     ("channel", "[5]", r#""op": "recv", "ret": 5"#),
+    ("bank", r#"{"0": 5, "1": 3}"#, r#""op": "read", "ret": {"0": 5, "1": 3}"#),
+    ("full-set", "[2, 1]", r#""op": "read", "ret": [1, 2]"#),
     ("quasi-queue:1", "[1, 2]", r#""op": "deq", "ret": 2"#),
+    ("quasi-stack:1", "[1, 2]", r#""op": "pop", "ret": 1"#),
+    ("quasi-priority-queue:1", "[1, 2]", r#""op": "poll", "ret": 1"#),
+    ("quasi-min-priority-queue:1", "[1, 2]", r#""op": "poll", "ret": 2"#),
     ("semaphore:0", "1", r#""op": "acquire""#),
     ("mutex", "true", r#""op": "unlock""#),
 ];
 
 #[test]
 fn every_specification_takes_an_initial_state() {
+    let is_tried = |name: &str| STATES.iter().any(|it| it.0.split(':').next() == Some(name));
+    let missing: Vec<&str> = clewline_specs::CATALOG.names().filter(|it| !is_tried(it)).collect();
+    assert_eq!(missing, Vec::<&str>::new());
     let folder = Folder::new("initial");
     for (spec, state, operation) in STATES {
         let line =
@@ -289,6 +297,123 @@ fn an_initial_state_is_in_the_counterexample_and_must_be_one_of_the_object() {
         error("queue:1", "[1, 2]")
     );
     assert!(error("map", "{").contains("the initial state: expected"));
+}
+
+/// Input in each format that is not understood, with what the error says: the line as it is, and
+/// what would be understood.
+const NOT_UNDERSTOOD: &[(&str, &str, &str)] = &[
+    (
+        "queue",
+        "{\"process\": 1, \"op\": \"enq\", \"arg\": 1, \"call\": 1}\n{\"proces\": 2, \"op\": \"deq\", \"call\": 1}\n",
+        "line 2, column 2: expected `process`, the caller, found `proces`
+  2 | {\"proces\": 2, \"op\": \"deq\", \"call\": 1}
+    |  ^
+",
+    ),
+    (
+        "queue",
+        "[{\"process\": 1, \"op\": \"enq\", \"arg\": 1, \"call\": 1},\n{\"process\": 2, \"op\": \"deqeue\", \"call\": 2}]",
+        "line 2: no operation is called `deqeue`; did you mean `dequeue`? (there are enq, deq, peek)
+  2 | {\"process\": 2, \"op\": \"deqeue\", \"call\": 2}]
+",
+    ),
+    (
+        "queue",
+        "{\"event\": \"call\", \"process\": 1, \"op\": \"deq\"}{\"event\": \"retrun\", \"process\": 1}",
+        "line 1, column 55: expected `call`, `return`, `fail`, `info`, `crash`, `note`, `begin` or `end`, found `retrun`; did you mean `return`?
+  1 | {\"event\": \"call\", \"process\": 1, \"op\": \"deq\"}{\"event\": \"retrun\", \"process\": 1}
+    |                                                       ^
+",
+    ),
+    (
+        "register",
+        "0\t:invoke\t:raed\tnil\n",
+        "line 1: no operation is called `raed`; did you mean `read`? (there are read, write)
+  1 | 0\\t:invoke\\t:raed\\tnil
+",
+    ),
+    (
+        "register",
+        "0 :invoke :read nil\n",
+        "line 1: expected an operation with tabs between its process, type, name and value, found `0 :invoke :read nil`: 1 of 1 lines are not understood, and 1 in 20 may be
+  1 | 0 :invoke :read nil
+",
+    ),
+    (
+        "full-set",
+        "{:process 0, :type :invok, :f :add, :value 1}\n",
+        "line 1, column 20: expected `:invoke`, `:ok`, `:fail` or `:info`, found `:invok`; did you mean `:invoke`?
+  1 | {:process 0, :type :invok, :f :add, :value 1}
+    |                    ^
+",
+    ),
+    (
+        "mutex",
+        "[[0 :invoke :acquire nil]\n [0 :okay :acquire nil]]\n",
+        "line 2, column 2: expected an event [process type f value], its type `:invoke`, `:ok`, `:fail` or `:info`, found [0, :okay, :acquire, null]
+  2 |  [0 :okay :acquire nil]]
+    |  ^
+",
+    ),
+    (
+        "counter",
+        "[{\"process\": 0, \"type\": \"invoke\", \"f\": \"ad\", \"value\": 1}]",
+        "line 1: no operation is called `ad`; did you mean `add`? (there are inc, dec, add, read)
+  1 | [{\"process\": 0, \"type\": \"invoke\", \"f\": \"ad\", \"value\": 1}]
+",
+    ),
+    (
+        "map",
+        "{\"ClientId\": 9, \"Input\": {\"Type\": \"rang\"}, \"Call\": 12}",
+        "line 1: expected the type range, txn, leaseGrant, leaseRevoke, defragment, compact, found `rang`; did you mean `range`?
+  1 | {\"ClientId\": 9, \"Input\": {\"Type\": \"rang\"}, \"Call\": 12}
+",
+    ),
+    (
+        "queue",
+        "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"name\":\"x\",\"attributes\":[{\"key\":\"clewline.ops\"}]}]}]}]}",
+        "line 1: expected an operation, found only the span x: no attribute is called `clewline.op`; did you mean `clewline.ops`? (there are clewline.ops)
+  1 | {\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"name\":\"x\",\"attributes\":[{\"key\":\"clewline.ops\"}]}]}]}]}
+",
+    ),
+    (
+        "queue",
+        "proces,op,call,return\n1,enq,1,2\n",
+        "line 1: no column is called `process`; did you mean `proces`? (there are proces, op, call, return)
+  1 | proces,op,call,return
+",
+    ),
+    (
+        "stack",
+        "process,op,call,return\n1,enq,1,2\n",
+        "line 2: no operation is called `enq` (there are push, pop, peek)
+  2 | 1,enq,1,2
+",
+    ),
+];
+
+#[test]
+fn an_error_shows_the_line_and_what_would_be_understood() {
+    let folder = Folder::new("not-understood");
+    for (spec, text, expected) in NOT_UNDERSTOOD {
+        fs::write(folder.path("plain"), text).expect("a file");
+        fs::write(folder.path("packed"), gzip(text)).expect("a file");
+        for (name, shown) in [("plain", "plain"), ("packed", "packed"), ("-", "standard input")] {
+            let ran = clewline(&folder, &["check", name, "--spec", spec], text);
+            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+            assert_eq!(ran.stderr, format!("error: {shown}: {expected}"));
+        }
+    }
+    let (_, text, expected) = NOT_UNDERSTOOD[0];
+    for (name, shown) in [("packed", "packed"), ("-", "standard input")] {
+        fs::write(folder.path("packed"), gzip(text)).expect("a file");
+        let ran = clewline(&folder, &["convert", name, "out.jsonl"], text);
+        assert_eq!((ran.code, ran.stderr), (2, format!("error: {shown}: {expected}")));
+    }
+    // Several files are read in another way.
+    fs::write(folder.path("plain"), text).expect("a file");
+    let ran = clewline(&folder, &["check", "plai?", "--spec", "queue"], "");
+    assert_eq!((ran.code, ran.stderr), (2, format!("error: plain: {expected}")));
 }
 
 /// The recordings of other tools: the folder is the specification, and the name begins with the

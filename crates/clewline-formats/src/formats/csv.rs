@@ -21,7 +21,7 @@ use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
     event_reader::{EventHistory, EventTimes, Numbering, OperationOutcome, SourceLines},
     mapping::{ColumnNames, Mapping},
-    text::{Sink, blocks::BYTE_ORDER_MARK, json::Json, shown_in_one_line},
+    text::{Sink, blocks::BYTE_ORDER_MARK, json::Json, shown_in_one_line, suggestion},
 };
 
 /// The entry in the table of formats.
@@ -51,8 +51,9 @@ impl Format for Csv {
         let line = head.split(|it| *it == b'\n').next().unwrap_or_default();
         let Ok(line) = std::str::from_utf8(line) else { return false };
         let names: Vec<&str> = line.split([',', ';', '\t']).map(|it| it.trim().trim_matches('"')).collect();
-        let has = |it: &str| names.contains(&it);
-        has("process") && has("op") && (has("call") || has("event"))
+        // One more may be misspelt, and the error then says which.
+        let known = ["process", "op", "call", "event"].iter().filter(|it| names.contains(it)).count();
+        2 <= known && 3 <= names.len() && !line.starts_with(['{', '[', '<', '('])
     }
 
     fn has_clock(&self) -> bool {
@@ -233,8 +234,9 @@ impl<'a> Table<'a> {
                     "info" => None,
                     "fail" => return Ok(()),
                     other => {
-                        let found = shown_in_one_line(other);
-                        return Err(wrong(format!("expected `ok`, `fail` or `info`, found `{found}`")));
+                        let (found, near) =
+                            (shown_in_one_line(other), suggestion(other, &["ok", "fail", "info"]));
+                        return Err(wrong(format!("expected `ok`, `fail` or `info`, found `{found}`{near}")));
                     }
                 };
                 self.times.operation(line, called, returned.map(|it| it.1));
@@ -286,8 +288,9 @@ impl<'a> Table<'a> {
             "fail" => OperationOutcome::Fail,
             "info" => OperationOutcome::Info,
             other => {
-                let found = shown_in_one_line(other);
-                let message = format!("expected `call`, `return`, `fail` or `info`, found `{found}`");
+                let (found, near) =
+                    (shown_in_one_line(other), suggestion(other, &["call", "return", "fail", "info"]));
+                let message = format!("expected `call`, `return`, `fail` or `info`, found `{found}`{near}");
                 return Err(ReadError::in_line(line, message));
             }
         };

@@ -74,7 +74,9 @@ impl Format for JepsenLog {
 
     fn recognises(&self, head: &[u8]) -> bool {
         let has = |it: &str| memchr::memmem::find(head, it.as_bytes()).is_some();
-        has(LOGGER) || has("] jepsen.") || has("\t:invoke\t")
+        let line = head.split(|it| *it == b'\n').find(|it| !it.trim_ascii().is_empty());
+        let begins = line.is_some_and(|it| begins_as_operation(&String::from_utf8_lossy(it)));
+        has(LOGGER) || has("] jepsen.") || has("\t:invoke\t") || begins
     }
 
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
@@ -195,13 +197,18 @@ impl Reader {
     /// refused for that.
     fn check_share(&self) -> Result<(), ReadError> {
         let Skipped { count, line, ref text } = self.unknown;
-        if self.history.len() == 0 || count * LINES_FOR_ONE_UNKNOWN <= self.lines {
+        let is_operation = begins_as_operation(text);
+        if (self.history.len() == 0 && !is_operation) || count * LINES_FOR_ONE_UNKNOWN <= self.lines {
             return Ok(());
         }
+        let expected = match is_operation {
+            true => "an operation with tabs between its process, type, name and value",
+            false => "a line of a Jepsen log",
+        };
         let (lines, text) = (self.lines, shown_in_one_line(text));
         let message = format!(
-            "expected a line of a Jepsen log, found `{text}`: {count} of {lines} lines are not understood, \
-             and 1 in {LINES_FOR_ONE_UNKNOWN} may be"
+            "expected {expected}, found `{text}`: {count} of {lines} lines are not understood, and 1 in \
+             {LINES_FOR_ONE_UNKNOWN} may be"
         );
         Err(ReadError::in_line(line, message))
     }
@@ -309,6 +316,13 @@ fn is_like_operation(text: &str) -> bool {
         before = word;
     }
     false
+}
+
+/// Whether a line begins with a process and the kind of an event, with any space between them.
+fn begins_as_operation(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let is_process = words.next().is_some_and(|it| it.parse::<i64>().is_ok());
+    is_process && words.next().and_then(keyword).and_then(EventKind::find).is_some()
 }
 
 fn keyword(field: &str) -> Option<&str> {

@@ -104,13 +104,15 @@ pub fn read(
 }
 
 fn no_operation(Names { skipped, notes, .. }: &Names) -> ReadError {
+    // A text that quotes something has an end of its own.
+    let first = shown_in_one_line(&skipped.text);
+    let first = if first.contains('`') { first } else { format!("`{first}`") };
     let message = match skipped.count {
         0 if !notes.is_empty() => "expected an operation, found only notes".to_owned(),
         0 => "expected an operation, found none: there is nothing in it".to_owned(),
-        1 => format!("expected an operation, found only `{}`", shown_in_one_line(&skipped.text)),
+        1 => format!("expected an operation, found only {first}"),
         count => format!(
-            "expected an operation, found none: all {count} lines were skipped, and this one, the first, is `{}`",
-            shown_in_one_line(&skipped.text)
+            "expected an operation, found none: all {count} lines were skipped, and this one, the first, is {first}"
         ),
     };
     ReadError::in_line(skipped.line.max(1), message)

@@ -20,7 +20,7 @@
 
 use std::io::{Read, Write};
 
-use clewline_core::{Names, RawCall, Recording, Skipped, TimedRow, TimedRows, Value, visible};
+use clewline_core::{Names, NotFound, RawCall, Recording, Skipped, TimedRow, TimedRows, Value, visible};
 use serde_json::Value as JsonValue;
 
 use crate::{
@@ -30,12 +30,16 @@ use crate::{
     text::{
         Sink,
         objects::{begins_with_object, for_each_object, member_names},
-        tree::{tree, value, value_of_text},
+        shown_in_one_line, suggestion,
+        tree::{shown_members, tree, value, value_of_text},
     },
 };
 
 /// The entry in the table of formats.
 pub const ENTRY: &dyn Format = &Otlp;
+
+/// What one export holds. Only the first has operations; the others may be in the same file.
+const SIGNALS: [&str; 3] = ["resourceSpans", "resourceLogs", "resourceMetrics"];
 
 struct Otlp;
 
@@ -57,7 +61,7 @@ impl Format for Otlp {
     }
 
     fn recognises(&self, head: &[u8]) -> bool {
-        begins_with_object(head) && member_names(head).contains(&"resourceSpans")
+        begins_with_object(head) && member_names(head).iter().any(|it| SIGNALS.contains(it))
     }
 
     fn has_clock(&self) -> bool {
@@ -95,6 +99,12 @@ impl<'t> Attributes<'t> {
         self.lists.iter().find_map(|list| list.iter().find(is_it))?.get("value")
     }
 
+    /// The names of all attributes.
+    fn names(&self) -> impl Iterator<Item = String> {
+        let key = |it: &'t JsonValue| it.get("key")?.as_str().map(str::to_owned);
+        self.lists.into_iter().flatten().filter_map(key)
+    }
+
     /// The attribute that is a text, or the name of the span.
     fn text(&self, name: &str) -> Option<&'t str> {
         match self.find(name) {
@@ -115,6 +125,10 @@ pub(super) struct Spans<'a> {
     orders: Vec<Option<i64>>,
     times: EventTimes,
     skipped: Skipped,
+    // The line and the attributes of the first operation; whether any has what the mapping names.
+    first: Option<(usize, Vec<String>)>,
+    has_process: bool,
+    has_object: bool,
 }
 
 impl<'a> Spans<'a> {
@@ -129,6 +143,9 @@ impl<'a> Spans<'a> {
             orders: Vec::new(),
             times: EventTimes::new(options.times),
             skipped: Skipped::default(),
+            first: None,
+            has_process: false,
+            has_object: false,
         }
     }
 
@@ -139,6 +156,9 @@ impl<'a> Spans<'a> {
 
     /// The spans of one export, which has the number `line`.
     pub(super) fn batch(&mut self, line: usize, tree: &JsonValue) -> Result<(), String> {
+        if tree.get("resourceSpans").is_none() && tree.as_object().is_none_or(|it| !it.is_empty()) {
+            self.skipped.add(line, &format!("{}, not `resourceSpans`", shown_members(tree)));
+        }
         for resource in list(tree, "resourceSpans") {
             let of_resource = list(resource.get("resource").unwrap_or(&JsonValue::Null), "attributes");
             for scope in list(resource, "scopeSpans") {
@@ -156,8 +176,9 @@ impl<'a> Spans<'a> {
     fn span(&mut self, line: usize, span: &JsonValue, attributes: Attributes<'_>) -> Result<(), String> {
         let mapping = &self.options.circumstances.mapping;
         let called = |name: &'a Option<String>, usual: &'static str| name.as_deref().unwrap_or(usual);
-        let Some(method) = attributes.text(called(&mapping.op, "clewline.op")) else {
-            self.skipped.add(line, &format!("the span {}", attributes.name));
+        let op = called(&mapping.op, "clewline.op");
+        let Some(method) = attributes.text(op) else {
+            self.skip(line, attributes, op);
             return Ok(());
         };
         let at = |what: &str| format!("the span `{}`: {what}", attributes.name);
@@ -168,19 +189,14 @@ impl<'a> Spans<'a> {
             return Err(at("it ends before it starts"));
         }
         let method = self.sink.values.text(mapping.method(method));
-        let process = match attributes.find(called(&mapping.process, "clewline.process")) {
-            Some(process) => self.named(process),
-            None => {
-                let part = |it: &str| attributes.text(it).unwrap_or("?");
-                let name = format!("{} {}", part("host.name"), part("service.name"));
-                self.sink.values.text(&name)
-            }
-        };
+        self.first.get_or_insert_with(|| (line, attributes.names().collect()));
+        let process = self.process(attributes, called(&mapping.process, "clewline.process"));
         let arg = self.argument(mapping, attributes).map_err(|it| at(&it))?;
         let found = |name: &Option<String>, usual: &str| attributes.find(name.as_deref().unwrap_or(usual));
         let ret = found(&mapping.ret, "clewline.ret").map(|it| self.value(it, mapping.json));
         let ret = ret.unwrap_or(Value::ABSENT);
         let object = found(&mapping.object, "clewline.object").map(|it| self.named(it));
+        self.has_object |= object.is_some();
         let object = object.unwrap_or(Value::ABSENT);
         let id = found(&mapping.id, "clewline.id").map_or(Value::ABSENT, |it| self.named(it));
         let order = match found(&mapping.order, "clewline.order").map(|it| plain(it, 0)) {
@@ -201,7 +217,8 @@ impl<'a> Spans<'a> {
             None if has_error => None,
             None => ended,
             Some(other) => {
-                return Err(at(&format!("expected the outcome ok, fail or info, found `{other}`")));
+                let near = suggestion(other, &["ok", "fail", "info"]);
+                return Err(at(&format!("expected the outcome ok, fail or info, found `{other}`{near}")));
             }
         };
         let (process, object) = (self.processes.number(process), self.objects.number(object));
@@ -212,6 +229,30 @@ impl<'a> Spans<'a> {
         self.ids.push(id);
         self.orders.push(order);
         Ok(())
+    }
+
+    /// Counts a span without the attribute `op`.
+    fn skip(&mut self, line: usize, attributes: Attributes<'_>, op: &str) {
+        let text = match self.skipped.count {
+            0 => format!(
+                "the span {}: {}",
+                attributes.name,
+                NotFound::new("attribute", op, attributes.names())
+            ),
+            _ => String::new(),
+        };
+        self.skipped.add(line, &text);
+    }
+
+    /// The process in the attribute `name`; without it, the host and the service.
+    fn process(&mut self, attributes: Attributes<'_>, name: &str) -> Value {
+        if let Some(process) = attributes.find(name) {
+            self.has_process = true;
+            return self.named(process);
+        }
+        let part = |it: &str| attributes.text(it).unwrap_or("?");
+        let name = format!("{} {}", part("host.name"), part("service.name"));
+        self.sink.values.text(&name)
     }
 
     fn argument(&mut self, mapping: &Mapping, attributes: Attributes<'_>) -> Result<Value, String> {
@@ -259,9 +300,25 @@ impl<'a> Spans<'a> {
         }
     }
 
+    /// Checks that some span has what the mapping calls its process and its object. Without them,
+    /// operations of several would be those of one.
+    fn accept_names(&self) -> Result<(), ReadError> {
+        let Mapping { process, object, .. } = &self.options.circumstances.mapping;
+        let Some((line, names)) = &self.first else { return Ok(()) };
+        for (name, is_found) in [(process, self.has_process), (object, self.has_object)] {
+            if let (Some(name), false) = (name, is_found) {
+                let error = NotFound::new("attribute", name, names.iter().cloned());
+                let message = shown_in_one_line(&error.to_string());
+                return Err(ReadError { read: self.rows.len(), ..ReadError::in_line(*line, message) });
+            }
+        }
+        Ok(())
+    }
+
     /// The history.
     pub(super) fn finish(self) -> Result<Recording, ReadError> {
-        let Spans { options, sink, processes, objects, rows, ids, orders, times, skipped } = self;
+        self.accept_names()?;
+        let Spans { options, sink, processes, objects, rows, ids, orders, times, skipped, .. } = self;
         let read = rows.len();
         let mut processes = processes.into_names();
         let (columns, lines, own_times) = rows.into_columns(options.circumstances.skew, &mut processes);

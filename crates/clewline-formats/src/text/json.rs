@@ -106,7 +106,7 @@ impl<'a> Json<'a> {
             return Err(self.error("`,` or `}`"));
         }
         if self.peek() != Some(b'"') {
-            return Err(self.error("the name of a member"));
+            return Err(self.error("the name of a member, in double quotes"));
         }
         let name = self.string()?;
         if !self.take(b':') {

@@ -10,7 +10,7 @@ mod quoted;
 #[cfg(feature = "files")]
 pub(crate) mod tree;
 
-use clewline_core::{Value, Values, visible};
+use clewline_core::{NotFound, Value, Values, visible};
 
 use crate::ReadError;
 
@@ -37,6 +37,13 @@ impl TextError {
         TextError { at, message: format!("expected {expected}, found {}", found(text, at, what)) }
     }
 
+    /// This error, with the question whether one of `names` was meant by `found`.
+    #[cold]
+    pub(crate) fn suggesting(mut self, found: &str, names: &[&str]) -> TextError {
+        self.message.push_str(&suggestion(found, names));
+        self
+    }
+
     /// This error in a text that begins at the beginning of `line`.
     #[cold]
     pub(crate) fn in_line(self, text: &str, line: usize) -> ReadError {
@@ -53,9 +60,10 @@ pub(crate) fn found(text: &str, at: usize, what: &str) -> String {
     let Some(first) = chars.next() else {
         return format!("the end of the {what}");
     };
+    let is_keyword = first == ':' && rest[1..].starts_with(|it| !is_delimiter(it));
     let ends: fn(char) -> bool = match first {
         '"' => |it| it == '"',
-        it if is_delimiter(it) => |_| true,
+        it if is_delimiter(it) && !is_keyword => |_| true,
         _ => is_delimiter,
     };
     let mut shown = String::from('`');
@@ -87,6 +95,20 @@ pub(crate) fn shown_in_one_line(text: &str) -> String {
         shown.push('…');
     }
     shown
+}
+
+/// Whether `found` may be a misspelt `name`: few characters differ, or one begins with the other.
+pub(crate) fn is_near(found: &str, name: &str) -> bool {
+    let is_part = 2 <= found.len() && (found.starts_with(name) || name.starts_with(found));
+    is_part || NotFound::new("name", found, [name]).closest().is_some()
+}
+
+/// The question whether one of `names` was meant by `found`, if one is near.
+pub(crate) fn suggestion(found: &str, names: &[&str]) -> String {
+    match NotFound::new("name", found, names.iter().copied()).closest() {
+        Some(name) => format!("; did you mean `{name}`?"),
+        None => String::new(),
+    }
 }
 
 /// A value as an error shows it.

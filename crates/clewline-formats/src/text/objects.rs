@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use super::{FORM_BYTES_MAX, TextError, blocks::not_utf8, found};
+use super::{FORM_BYTES_MAX, TextError, blocks::not_utf8, found, is_near};
 use crate::ReadError;
 
 // How much is read at a time.
@@ -310,6 +310,19 @@ pub(crate) fn member_names(head: &[u8]) -> Vec<&str> {
         }
     }
     names
+}
+
+/// The place of a member of the object `text` that may be a misspelt one of `names`, if there is
+/// one, and its name. Members that `is_known` are none.
+#[cold]
+pub(crate) fn misspelt<'t>(
+    text: &'t str,
+    names: &[&str],
+    is_known: impl Fn(&str) -> bool,
+) -> Option<(usize, &'t str)> {
+    let is_it = |it: &&str| !is_known(it) && names.iter().any(|name| is_near(it, name));
+    let found = member_names(text.as_bytes()).into_iter().find(is_it)?;
+    Some((text.find(&format!("\"{found}\""))?, found))
 }
 
 /// Whether lines of a text that begins with `head` are objects, one a line. `None` if more of the

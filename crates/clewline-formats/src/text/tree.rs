@@ -2,7 +2,7 @@
 
 use serde_json::Value as JsonValue;
 
-use super::{NESTING_DEPTH_MAX, Sink, TextError, objects::Object};
+use super::{NESTING_DEPTH_MAX, Sink, TextError, objects::Object, shown_in_one_line};
 use crate::ReadError;
 use clewline_core::Value;
 
@@ -18,6 +18,15 @@ pub(crate) fn tree(object: Object<'_>) -> Result<JsonValue, ReadError> {
         let at = (0..=at).rev().find(|it| object.text.is_char_boundary(*it)).unwrap_or(0);
         object.locate(TextError { at, message: format!("expected JSON: {message}") })
     })
+}
+
+/// The names of the members of an object, for errors.
+pub(crate) fn shown_members(tree: &JsonValue) -> String {
+    let names: Vec<String> = match tree.as_object() {
+        Some(members) => members.keys().map(|it| format!("`{it}`")).collect(),
+        None => return shown_in_one_line(&tree.to_string()),
+    };
+    if names.is_empty() { "no member".to_owned() } else { shown_in_one_line(&names.join(", ")) }
 }
 
 /// The value of a history that a tree is.

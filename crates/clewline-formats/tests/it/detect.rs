@@ -26,7 +26,12 @@ fn formats_are_detected_by_contents() {
     check("{\"process\": 0, \"op\": \"a\", \"type\": \"mine\"}", None, Some("jsonl"));
     check("process,op,arg,ret,call,return\n1,", Some("txt"), Some("csv"));
     check("\"op\";\"process\";\"event\"", None, Some("csv"));
-    check("op,call,return\n", None, None);
+    // The error says what is missing.
+    check("op,call,return\n", None, Some("csv"));
+    check("op,begin,end\n", None, None);
+    check("[0 :invok :read nil]", None, Some("jepsen"));
+    check("0 :invoke :read nil\n", None, Some("jepsen-log"));
+    check("{\"resourceLogs\": []}", None, Some("otlp"));
     check("{\"ClientId\":1,\"Input\":{", Some("json"), Some("etcd"));
     check("{\n \"resourceSpans\": [", Some("json"), Some("otlp"));
     check("<?xml version=\"1.0\"?>", None, Some("observations"));

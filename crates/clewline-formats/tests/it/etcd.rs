@@ -148,8 +148,21 @@ fn what_is_not_understood_is_an_error() {
     let check = |more: &str, expected: &str| check_error("etcd", format!("{good}{more}"), expected, 1);
     check(
         r#"{"ClientId":1,"Input":{"Type":"watch"},"Call":1,"Output":{"Error":""},"Return":2}"#,
-        "line 2: expected the type range, txn, leaseGrant, leaseRevoke, defragment or compact, found `watch`",
+        "line 2: expected the type range, txn, leaseGrant, leaseRevoke, defragment, compact, found `watch`",
     );
-    check(r#"{"ClientId":"x"}"#, "line 2: expected `ClientId`, an integer");
+    check(
+        r#"{"ClientId":1,"Input":{"Type":"rang"},"Call":1}"#,
+        "line 2: expected the type range, txn, leaseGrant, leaseRevoke, defragment, compact, found `rang`; \
+         did you mean `range`?",
+    );
+    check(
+        r#"{"ClientId":1,"Input":{"Type":"txn","Txn":{"OperationsOnSuccess":[{"Type":"putt-operation"}]}},"Call":1}"#,
+        "line 2: expected an operation of the type range-operation, put-operation, delete-operation, found \
+         `putt-operation`; did you mean `put-operation`?",
+    );
+    check(r#"{"ClientId":"x"}"#, "line 2: expected `ClientId`, an integer, found \"x\"");
+    check(r#"{"ClientID":1}"#, "line 2: expected `ClientId`, an integer, found `ClientID`");
+    check(r#"{"ClientId":1,"input":{}}"#, "line 2: expected `Input`, the request, found `ClientId`, `input`");
+    check(r#"{"ClientId":1,"Input":{"type":"txn"}}"#, "line 2: expected the `Type` of `Input`, found `type`");
     check(r#"{"ClientId":1,}"#, "line 2, column 15: expected JSON: trailing comma");
 }

@@ -190,9 +190,20 @@ fn an_error_says_where_and_what_was_expected_and_found() {
     check("{:process 1 :type :ok}", "line 2, column 22: expected `:f`, found `}`");
     check(
         "{:process 1\n :type :done}",
-        "line 3, column 8: expected `:invoke`, `:ok`, `:fail` or `:info`, found `:`",
+        "line 3, column 8: expected `:invoke`, `:ok`, `:fail` or `:info`, found `:done`",
     );
-    check("{:f :a, :f :b}", "line 2, column 9: expected each key once, found `:`");
+    check(
+        "{:process 1 :type :invok :f :read}",
+        "line 2, column 19: expected `:invoke`, `:ok`, `:fail` or `:info`, found `:invok`; did you mean `:invoke`?",
+    );
+    check("{:process 1 :index 2 :typ :ok}", "line 2, column 22: expected `:type`, found `:typ`");
+    check("{:process 1 :type :ok :fn :read}", "line 2, column 23: expected `:f`, found `:fn`");
+    check("{:proc 1 :node 2}", "line 2, column 2: expected `:process`, found `:proc`");
+    check(
+        "{:process 1\n:f [1",
+        "line 3, column 6: expected `]`, found the end of the file; the event begins on line 2",
+    );
+    check("{:f :a, :f :b}", "line 2, column 9: expected each key once, found `:f`");
     check("[", "line 2, column 2: expected `]`, found the end of the file");
     check("]", "line 2, column 1: expected `{`, found `]`");
     check("7", "line 2, column 1: expected `{`, found `7`");
@@ -299,7 +310,8 @@ fn vectors_of_old_histories_are_events() {
     check_error(
         "jepsen",
         "[[0 :invoke :read nil]\n [0 :read nil]]",
-        "line 2, column 2: expected an event [process type f value], found `[`",
+        "line 2, column 2: expected an event [process type f value], its type `:invoke`, `:ok`, `:fail` or \
+         `:info`, found [0, :read, null]",
         1,
     );
     check_error(

@@ -44,6 +44,11 @@ fn an_error_says_where_and_what_was_expected_and_found() {
     check(r#"{"process":1,"type":"invoke"}"#, "line 2, column 29: expected `f`, found `}`");
     check(r#"{"process":1,"f":"read"}"#, "line 2, column 24: expected `type`, found `}`");
     check(r#"{"type":"invoke","f":"read"}"#, "line 2, column 28: expected `process`, found `}`");
+    check(r#"{"process":1,"typ":"ok"}"#, "line 2, column 14: expected `type`, found `\"typ\"`");
+    check(
+        r#"{"process":1,"type":"invok"}"#,
+        "line 2, column 21: expected `:invoke`, `:ok`, `:fail` or `:info`, found `\"invok\"`; did you mean `:invoke`?",
+    );
     check(
         "{\"process\":1,\n\"type\":\"begin\"}",
         "line 3, column 8: expected `:invoke`, `:ok`, `:fail` or `:info`, found `\"begin\"`",

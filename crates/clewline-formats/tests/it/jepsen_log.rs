@@ -124,6 +124,11 @@ fn other_lines_are_counted_and_few_may_be_of_no_known_kind() {
         "line 2: expected a line of a Jepsen log, found `INFO  jepsen.util - 7 :invoke :read nil`: 1000 of \
          1001 lines are not understood, and 1 in 20 may be"
     );
+    assert_eq!(
+        read("0 :invoke :read nil\n").unwrap_err().to_string(),
+        "line 1: expected an operation with tabs between its process, type, name and value, found `0 :invoke \
+         :read nil`: 1 of 1 lines are not understood, and 1 in 20 may be"
+    );
     for line in
         ["WARN 7,:ok,:read,3", "INFO  jepsen.util - {:type :fail, :f :read}", "INFO 7\t:info :read\tnil"]
     {

@@ -210,7 +210,11 @@ fn an_error_says_where_and_what_was_expected_and_found() {
     };
     check("[1]", "line 3, column 1: expected `{`, found `[`");
     check("{} x", "line 3, column 4: expected the end of the line, found `x`");
-    check("{}", "line 3, column 2: expected `process`, the caller, found `}`");
+    check(
+        "{}",
+        "line 3, column 2: expected `process`, the caller, as in {\"process\": 1, \"op\": \"enq\", \"arg\": 3, \
+         \"ret\": true, \"call\": 12, \"return\": 15}, found `}`",
+    );
     check(
         r#"{"process":1}"#,
         "line 3, column 13: expected `call`, the time of the call, or `event`, found `}`",
@@ -250,6 +254,32 @@ fn an_error_says_where_and_what_was_expected_and_found() {
     check(
         r#"{"process":1,"event":"call","op":"a"}"#,
         "line 3: expected an operation, as on line 1, found an event: one file holds one kind of line",
+    );
+}
+
+#[test]
+fn an_error_says_which_member_may_be_misspelt() {
+    let check = |line: &str, expected: &str| {
+        let good = "{\"process\":1,\"op\":\"a\",\"call\":1,\"return\":2}\n";
+        check_error("jsonl", format!("{good}\n{line}\n{good}"), expected, 1);
+    };
+    check(r#"{"proces":1,"op":"a"}"#, "line 3, column 2: expected `process`, the caller, found `proces`");
+    check(
+        r#"{"process":1,"operation":"a","call":3}"#,
+        "line 3, column 14: expected `op`: what is called, found `operation`",
+    );
+    check(
+        r#"{"process":1,"op":"a","cal":3}"#,
+        "line 3, column 23: expected `call`, the time of the call, or `event`, found `cal`",
+    );
+    check(
+        r#"{"process":1,"mine":2,"call":3}"#,
+        "line 3, column 31: expected `op`: what is called, found `}`",
+    );
+    check(
+        r#"{"event":"retrun"}"#,
+        "line 3, column 10: expected `call`, `return`, `fail`, `info`, `crash`, `note`, `begin` or `end`, found \
+         `retrun`; did you mean `return`?",
     );
 }
 

@@ -97,6 +97,51 @@ fn a_mapping_names_attributes() {
     assert_eq!(error, "line 1: the span `work`: expected the attribute `key`");
 }
 
+/// Without its process or its object, operations of several would be those of one.
+#[test]
+fn an_attribute_that_no_span_has_is_an_error() {
+    let read = |mapping: &str, attributes: &[(&str, &str)]| {
+        let mut reading = Circumstances::default();
+        reading.mapping = Mapping::parse(mapping).unwrap();
+        let options = ReadOptions { circumstances: &reading, ..ReadOptions::default() };
+        let text = export(&[span((1, 2), attributes, "")]);
+        let read = clewline_formats::formats::read(format("otlp"), &mut text.as_bytes(), &options);
+        read.map_or_else(|it| it.to_string(), |it| show(&it))
+    };
+    let client = ("db.client", "\"stringValue\":\"c\"");
+    assert_eq!(read(r#"{"process": "db.client"}"#, &[PUT, client]), "\"c\" [0, 1] put() #0\n");
+    let expected = "line 1: no attribute is called `db.clien`; did you mean `db.client`? (there are clewline.op, \
+                    db.client, host.name, service.name)";
+    for member in ["process", "object"] {
+        let mapping = format!(r#"{{"{member}": "db.clien"}}"#);
+        assert_eq!(read(&mapping, &[PUT, client]), expected);
+    }
+    assert_eq!(
+        read(r#"{"op": "db.op"}"#, &[client]),
+        "line 1: expected an operation, found only the span work: no attribute is called `db.op` (there are \
+         db.client, host.name, service.name)"
+    );
+}
+
+/// One file exporter may serve several pipelines.
+#[test]
+fn exports_of_logs_and_metrics_are_skipped() {
+    let text = format!(
+        "{{\"resourceLogs\":[]}}\n{}\n{{\"resourceMetrics\":[]}}\n{{}}\n",
+        export(&[span((1, 2), &[PUT], "")])
+    );
+    assert_eq!(read("otlp", &text).unwrap().names.skipped.count, 2);
+    let read = clewline_formats::formats::read(
+        format("otlp"),
+        &mut "{\"resourceMetrics\":[]}".as_bytes(),
+        &ReadOptions::default(),
+    );
+    assert_eq!(
+        read.unwrap_err().to_string(),
+        "line 1: expected an operation, found only `resourceMetrics`, not `resourceSpans`"
+    );
+}
+
 #[test]
 fn order_hints_are_attributes() {
     let order = |it: &'static str| ("clewline.order", it);

@@ -47,7 +47,7 @@ fn an_error_says_where_and_what_was_expected_and_found() {
         "{:process 0 :type :ok :f :put :key 2 :value 3}",
         "line 2: expected the end of \"get\", called on line 1, found the end of \"put\"",
     );
-    check("{:process 0 :key 1 :key 2}", "line 2, column 20: expected each key once, found `:`");
+    check("{:process 0 :key 1 :key 2}", "line 2, column 20: expected each key once, found `:key`");
 }
 
 #[test]

@@ -105,6 +105,12 @@ fn an_error_says_where_and_what_was_expected_and_found() {
     check("1,\"a,,3,4", "line 4: expected the closing quote of a cell, found the end of the file");
     check_error(
         "csv",
+        "process,op,event\n1,a,cal\n",
+        "line 2: expected `call`, `return`, `fail` or `info`, found `cal`; did you mean `call`?",
+        0,
+    );
+    check_error(
+        "csv",
         "process,op,call,retrun\n",
         "line 1: no column is called `return`; did you mean `retrun`? (there are process, op, call, retrun)",
         0,

@@ -75,5 +75,15 @@ fn a_null_argument_is_none_where_none_is_taken() {
 #[test]
 fn errors_for_unknown_operations_list_the_known_ones() {
     check_unreadable("queue", "push 1", "no operation is called `push` (there are enq, deq, peek)");
+    check_unreadable(
+        "queue",
+        "enqueu 1",
+        "no operation is called `enqueu`; did you mean `enqueue`? (there are enq, deq, peek)",
+    );
+    check_unreadable(
+        "register",
+        "raed",
+        "no operation is called `raed`; did you mean `read`? (there are read, write)",
+    );
     check_unreadable("mutex", "try-lock", "no operation is called `try-lock` (there are lock, unlock)");
 }

@@ -7,7 +7,7 @@ use serde_json::Value as JsonValue;
 
 use crate::{
     event_reader::{EventTimes, Numbering},
-    text::Sink,
+    text::{Sink, shown_in_one_line, suggestion, tree::shown_members},
 };
 
 /// All requests so far.
@@ -51,6 +51,9 @@ enum Action {
     Revoke(i64),
 }
 
+/// The types of requests.
+const TYPES: [&str; 6] = ["range", "txn", "leaseGrant", "leaseRevoke", "defragment", "compact"];
+
 impl Requests {
     /// Without any.
     pub(super) fn new(keeps_times: bool) -> Requests {
@@ -78,15 +81,19 @@ impl Requests {
     ///
     /// If it is not one of etcd's tests.
     pub(super) fn push(&mut self, line: usize, tree: &JsonValue) -> Result<(), String> {
-        let integer = |name: &str| {
-            let found = tree.get(name).and_then(JsonValue::as_i64);
-            found.ok_or_else(|| format!("expected `{name}`, an integer"))
+        let integer = |name: &str| match tree.get(name) {
+            None => Err(format!("expected `{name}`, an integer, found {}", shown_members(tree))),
+            Some(found) => found.as_i64().ok_or_else(|| {
+                format!("expected `{name}`, an integer, found {}", shown_in_one_line(&found.to_string()))
+            }),
         };
         let client = integer("ClientId")?;
         let client = self.sink.values.int(client);
         let client = self.clients.number(client);
-        let input = member(tree, "Input").ok_or("expected `Input`, the request")?;
-        let kind = input.get("Type").and_then(JsonValue::as_str).ok_or("expected the `Type` of `Input`")?;
+        let no_input = || format!("expected `Input`, the request, found {}", shown_members(tree));
+        let input = member(tree, "Input").ok_or_else(no_input)?;
+        let no_type = || format!("expected the `Type` of `Input`, found {}", shown_members(input));
+        let kind = input.get("Type").and_then(JsonValue::as_str).ok_or_else(no_type)?;
         let called = integer("Call")?;
         let nothing = JsonValue::Null;
         let output = tree.get("Output").unwrap_or(&nothing);
@@ -112,9 +119,8 @@ impl Requests {
             }
             "leaseGrant" | "defragment" | "compact" => (),
             other => {
-                return Err(format!(
-                    "expected the type range, txn, leaseGrant, leaseRevoke, defragment or compact, found `{other}`"
-                ));
+                let near = suggestion(other, &TYPES);
+                return Err(format!("expected the type {}, found `{other}`{near}", TYPES.join(", ")));
             }
         }
         self.read += 1;
@@ -292,9 +298,12 @@ impl Requests {
                     written.insert(key, Action::Erase(key));
                 }
                 found => {
+                    const TYPES: [&str; 3] = ["range-operation", "put-operation", "delete-operation"];
+                    let found = found.unwrap_or_default();
+                    let near = suggestion(found, &TYPES);
                     return Err(format!(
-                        "expected an operation of the type range-operation, put-operation or \
-                         delete-operation, found {found:?}"
+                        "expected an operation of the type {}, found `{found}`{near}",
+                        TYPES.join(", ")
                     ));
                 }
             }

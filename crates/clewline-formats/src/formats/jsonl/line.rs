@@ -12,10 +12,12 @@ use crate::{
         Sink, TextError,
         blocks::Lines,
         json::{Json, Scalar},
-        objects::Object,
+        objects::{Object, member_names, misspelt},
         shown_in_one_line,
     },
 };
+
+const EXAMPLE: &str = r#"{"process": 1, "op": "enq", "arg": 3, "ret": true, "call": 12, "return": 15}"#;
 
 /// Reads lines, and keeps the tables of their names.
 #[derive(Debug, Default)]
@@ -128,18 +130,17 @@ impl Scanner {
             self.notes.push(NoteLine::read(text, line, self.rows.len())?);
             return Ok(None);
         }
-        let missing =
-            |expected: &str| TextError { at: end - 1, message: format!("expected {expected}, found `}}`") };
+        let missing = |expected: &str, names: &[&str]| missing(text, expected, names, end - 1);
         if let Some(at) = fields.processes {
             return Err(wrong("an integer or a text", "[", at));
         }
-        let process = fields.process.ok_or_else(|| missing("`process`, the caller"))?;
+        let process = fields.process.ok_or_else(|| missing("`process`, the caller", &["process"]))?;
         let kind = fields.kind().map_err(|wrong| match wrong {
-            LineError::Missing(expected) => missing(expected),
+            LineError::Missing(expected) => missing(expected, &["call", "event"]),
             LineError::Fault(fault) => fault,
         })?;
         if fields.op.is_none() && matches!(kind, RowKind::Operation(..) | RowKind::Call) {
-            return Err(missing("`op`: what is called"));
+            return Err(missing("`op`: what is called", &["op"]));
         }
         if self.keeps_times {
             self.times.push(fields.time);
@@ -281,6 +282,20 @@ impl Fields {
     }
 }
 
+/// The error that a member is missing from the object `text`, which ends at `end`: one of `names`,
+/// of which one may be misspelt.
+#[cold]
+fn missing(text: &str, expected: &str, names: &[&str], end: usize) -> TextError {
+    let is_known = |it: &str| Field::find(it) != Field::Unknown;
+    if let Some((at, found)) = misspelt(text, names, is_known) {
+        return wrong(expected, found, at);
+    }
+    if member_names(text.as_bytes()).into_iter().any(is_known) {
+        return wrong(expected, "}", end);
+    }
+    wrong(&format!("{expected}, as in {EXAMPLE}"), "}", end)
+}
+
 /// An integer, if one comes next; skips any other value.
 fn whole_number(json: &mut Json<'_>) -> Result<Option<i64>, TextError> {
     json.peek();
@@ -304,6 +319,7 @@ fn named(json: &mut Json<'_>, sink: &mut Sink) -> Result<Value, TextError> {
 /// The kind of event; `None` if it is one of a note.
 fn event(json: &mut Json<'_>) -> Result<Option<RowKind>, TextError> {
     const EXPECTED: &str = "`call`, `return`, `fail`, `info`, `crash`, `note`, `begin` or `end`";
+    const NAMES: [&str; 8] = ["call", "return", "fail", "info", "crash", "note", "begin", "end"];
     json.peek();
     let at = json.at();
     let found = match json.scalar(EXPECTED)? {
@@ -316,7 +332,7 @@ fn event(json: &mut Json<'_>) -> Result<Option<RowKind>, TextError> {
         "fail" => Some(RowKind::Fail),
         "info" => Some(RowKind::Info),
         "crash" | "note" | "begin" | "end" => None,
-        other => return Err(wrong(EXPECTED, other, at)),
+        other => return Err(wrong(EXPECTED, other, at).suggesting(other, &NAMES)),
     })
 }
 

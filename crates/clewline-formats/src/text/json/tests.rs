@@ -79,8 +79,8 @@ fn errors_quote_the_text_found() {
     check_fault("[1 2]", 3, "expected `,` or `]`, found `2`");
     check_fault("[1,]", 3, "expected a value, found `]`");
     check_fault(r#"{"a" 1}"#, 5, "expected `:`, found `1`");
-    check_fault(r#"{"a":1,}"#, 7, "expected the name of a member, found `}`");
-    check_fault(r#"{a:1}"#, 1, "expected the name of a member, found `a`");
+    check_fault(r#"{"a":1,}"#, 7, "expected the name of a member, in double quotes, found `}`");
+    check_fault(r#"{a:1}"#, 1, "expected the name of a member, in double quotes, found `a`");
     check_fault(r#""a"#, 2, "expected `\"` at the end of the text, found the end of the line");
     check_fault("\"a\tb\"", 2, "expected `\"` at the end of the text, found `\\t`");
     check_fault(r#""\x""#, 2, "expected one of `\"\\/bfnrtu` after a backslash, found `x`");
