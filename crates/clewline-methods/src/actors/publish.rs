@@ -5,7 +5,7 @@ use clewline_report::render::{
     Publish, WitnessShown,
     html::{ActorEvent, Message, NotReceived, Page, PageCounterexample, SequenceDiagram},
     json::Object,
-    publish::{plain_entry, plain_page},
+    publish::{plain_page, plain_row},
     summary::Entry,
     svg::{self, Ground},
 };
@@ -35,7 +35,7 @@ impl Publish for Presented<'_> {
         json::object(&self.context, self.outcome)
     }
 
-    fn entry(&self) -> Entry {
+    fn row(&self) -> Entry {
         let metrics = &self.outcome.metrics;
         let states = metrics.states.as_ref().map(|it| it.unique);
         Entry {
@@ -43,7 +43,7 @@ impl Publish for Presented<'_> {
             work: states.or(metrics.schedules.and_then(|it| u64::try_from(it).ok())),
             algorithm: self.context.scheduler.name().to_owned(),
             elapsed: self.outcome.elapsed,
-            ..plain_entry(self)
+            ..plain_row(self)
         }
     }
 }

@@ -9,7 +9,6 @@ use clewline_report::render::{
     json::{self, Object, start},
     summary::Entry,
     svg::{self, Ground},
-    text::Style,
 };
 use serde_json::{Value as Json, json};
 
@@ -42,14 +41,8 @@ impl Publish for Report<'_> {
         report
     }
 
-    fn entry(&self) -> Entry {
-        let entry = self.judged().entry();
-        match &self.quasi {
-            Some(_) => {
-                Entry { headline: self.headline(), blocks: self.sentences(&Style::default()), ..entry }
-            }
-            None => entry,
-        }
+    fn row(&self) -> Entry {
+        Entry { headline: self.headline(), ..self.judged().row() }
     }
 }
 
