@@ -23,12 +23,12 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque, btree_map::Entry},
+    collections::{BTreeSet, HashMap, HashSet},
 };
 
 use clewline_core::{
-    Automaton, Budget, Elements, Footprint, LabelId, ObjectKind, Problem, Reason, Role, RoleKind, Roles,
-    Span, StateId,
+    Automaton, Budget, Elements, Footprint, Interner, LabelId, ObjectKind, Problem, Reason, Role, RoleKind,
+    Roles, Span, StateId,
 };
 
 /// At most this many operations may be open at a time: each is a bit.
@@ -182,9 +182,42 @@ pub(super) struct End {
 /// A state, and the slots of the open operations that have taken effect.
 type Configuration = (StateId, u128);
 
-/// Each configuration, and where it comes from: the number of a step if orders are traced, and
-/// otherwise that of a configuration before the event.
-type Configurations = BTreeMap<Configuration, usize>;
+/// Each configuration once, in ascending order, and where it comes from: the number of a step if
+/// orders are traced, and otherwise that of a configuration before the event.
+type Configurations = Vec<(Configuration, usize)>;
+
+/// Configurations in the order in which they were found.
+#[derive(Default)]
+struct Found {
+    all: Interner<Configuration>,
+    // Where each comes from.
+    from: Vec<usize>,
+}
+
+impl Found {
+    /// Adds a configuration. Returns false if it is known.
+    fn insert(&mut self, configuration: Configuration, from: usize) -> bool {
+        let is_new = self.all.intern(configuration) as usize == self.from.len();
+        if is_new {
+            self.from.push(from);
+        }
+        is_new
+    }
+
+    fn into_configurations(self) -> Configurations {
+        let mut all: Configurations = self.all.into_values().into_iter().zip(self.from).collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+/// An open operation.
+struct Open {
+    bit: u128,
+    at: usize,
+    // Others that may take effect instead.
+    instead: u128,
+}
 
 /// The configurations before an event, and the operation in each slot while it is open.
 #[derive(Clone, Debug)]
@@ -282,7 +315,7 @@ impl<'p> Prover<'p> {
         let used = self.used_nearby(required);
         let initial = self.automaton.initial();
         let mut trail = Trail { used, layers: Vec::new(), alive: vec![BTreeSet::new(); self.events.len()] };
-        let mut layer = Layer { configurations: Configurations::from([((initial, 0), 0)]), open: Vec::new() };
+        let mut layer = Layer { configurations: vec![((initial, 0), 0)], open: Vec::new() };
         for event in 0..self.events.len() {
             trail.layers.push(layer.clone());
             layer = match self.after(layer, event, required, &trail.used, left)? {
@@ -313,12 +346,11 @@ impl<'p> Prover<'p> {
         let Some(mut layer) = trail.layers.get(called).cloned() else { return Ok(false) };
         left.count(1)?;
         // By event: the configurations, each with its place in the list of the event before.
-        let mut followed: Vec<Vec<(Configuration, usize)>> = Vec::new();
+        let mut followed: Vec<Configurations> = Vec::new();
         let mut event = called;
         let found = loop {
-            let all: Vec<(Configuration, usize)> =
-                layer.configurations.iter().map(|(&it, &from)| (it, from)).collect();
-            layer.configurations.values_mut().zip(0..).for_each(|(from, place)| *from = place);
+            let all = layer.configurations.clone();
+            layer.configurations.iter_mut().zip(0..).for_each(|(it, place)| it.1 = place);
             let is_alive = |it: &(Configuration, usize)| last < event || trail.alive[event].contains(&it.0);
             let alive = if returned < event { all.iter().position(is_alive) } else { None };
             followed.push(all);
@@ -413,7 +445,8 @@ impl<'p> Prover<'p> {
         self.steps.push((0, usize::MAX));
         let last = self.events.iter().rposition(|&(at, is_return)| is_return && required[at]);
         let Some(last) = last else { return Ok(None) };
-        let configurations = starts.into_iter().map(|it| ((it, 0), 0)).collect();
+        let mut configurations: Configurations = starts.into_iter().map(|it| ((it, 0), 0)).collect();
+        configurations.sort_unstable();
         let mut layer = Layer { configurations, open: Vec::new() };
         for event in 0..=last {
             layer = match self.after(layer, event, required, used, left)? {
@@ -427,8 +460,8 @@ impl<'p> Prover<'p> {
         Ok(None)
     }
 
-    /// The configurations after an event. If there are none, those before the operation that
-    /// returns.
+    /// The configurations after an event. If there are none, where those come from that are before
+    /// the operation that returns.
     fn after(
         &mut self,
         mut layer: Layer,
@@ -436,7 +469,7 @@ impl<'p> Prover<'p> {
         required: &[bool],
         used: &[bool],
         left: &mut Left<'_>,
-    ) -> Result<Result<Layer, Configurations>, Reason> {
+    ) -> Result<Result<Layer, Vec<usize>>, Reason> {
         let (at, is_return) = self.events[event];
         if !used[at] {
             return Ok(Ok(layer));
@@ -451,11 +484,12 @@ impl<'p> Prover<'p> {
             return Ok(Ok(layer));
         }
         let slot = open.iter().position(|&it| it == Some(at)).expect("it was called before");
-        let (before, after) = self.at_return(layer.configurations, &layer.open, slot, required, left)?;
-        if after.is_empty() {
-            return Ok(Err(before));
+        let (before, after) = self.at_return(&layer, slot, required, left)?;
+        if after.from.is_empty() {
+            return Ok(Err(before.from));
         }
         layer.open[slot] = None;
+        let after = after.into_configurations();
         layer.configurations = if self.is_traced { after } else { undominated(after, &layer.open, required) };
         Ok(Ok(layer))
     }
@@ -463,91 +497,95 @@ impl<'p> Prover<'p> {
     /// The configurations before and after the return of the operation in `slot`.
     fn at_return(
         &mut self,
-        mut before: Configurations,
-        open: &[Option<usize>],
+        layer: &Layer,
         slot: usize,
         required: &[bool],
-        budget: &mut Left<'_>,
-    ) -> Result<(Configurations, Configurations), Reason> {
+        left: &mut Left<'_>,
+    ) -> Result<(Found, Found), Reason> {
         let bit = 1 << slot;
-        let is_required = open[slot].is_some_and(|at| required[at]);
-        let mut after = Configurations::new();
-        let mut left: VecDeque<(Configuration, usize)> = VecDeque::new();
-        for (&(state, done), &step) in &before {
+        let is_required = layer.open[slot].is_some_and(|at| required[at]);
+        let open = self.open(&layer.open, required);
+        let (mut before, mut after) = (Found::default(), Found::default());
+        for &((state, done), from) in &layer.configurations {
+            before.insert((state, done), from);
+            if done & bit != 0 || !is_required {
+                after.insert((state, done & !bit), from);
+            }
+        }
+        let mut place = 0;
+        while let Some(&(state, done)) = before.all.values().get(place) {
+            let step = before.from[place];
+            place += 1;
             if done & bit != 0 {
-                after.entry((state, done & !bit)).or_insert(step);
                 continue;
             }
-            if !is_required {
-                after.entry((state, done)).or_insert(step);
-            }
-            left.push_back(((state, done), step));
-        }
-        while let Some(((state, done), step)) = left.pop_front() {
-            for (number, at) in open.iter().enumerate() {
-                let one = 1 << number;
-                let Some(at) = at.filter(|_| done & one == 0) else { continue };
-                if !self.is_traced && self.gives_way(at, open, done, required) {
-                    continue;
-                }
+            for it in open.iter().filter(|it| done & it.bit == 0 && it.instead & !done == 0) {
                 let mut nth = 0;
-                while let Some(next) = self.automaton.step(state, self.labels[at], nth) {
+                while let Some(next) = self.automaton.step(state, self.labels[it.at], nth) {
                     nth += 1;
-                    let is_it = number == slot;
-                    let (known, done) = if is_it { (&mut after, done) } else { (&mut before, done | one) };
-                    if let Entry::Vacant(entry) = known.entry((next.state, done)) {
-                        let mut from = step;
-                        if self.is_traced {
-                            self.steps.push((step, at));
-                            from = self.steps.len() - 1;
-                        }
-                        entry.insert(from);
-                        if !is_it {
-                            left.push_back(((next.state, done), from));
-                        }
+                    let from = if self.is_traced { self.steps.len() } else { step };
+                    let is_new = if it.bit == bit {
+                        after.insert((next.state, done), from)
+                    } else {
+                        before.insert((next.state, done | it.bit), from)
+                    };
+                    if is_new && self.is_traced {
+                        self.steps.push((step, it.at));
+                    }
+                    if !next.has_more {
+                        break;
                     }
                 }
             }
-            budget.count(1)?;
+            left.count(1)?;
         }
         Ok((before, after))
     }
 
-    /// Whether another open operation with the same label may take effect instead.
-    fn gives_way(&self, at: usize, open: &[Option<usize>], done: u128, required: &[bool]) -> bool {
+    /// The open operations. Of those with equal labels, one may take effect instead of another.
+    fn open(&self, open: &[Option<usize>], required: &[bool]) -> Vec<Open> {
         let rank = |it: usize| (self.spans[it].end(), it);
-        let is_instead = |(number, other): (usize, &Option<usize>)| {
-            other.is_some_and(|other| {
-                done & 1 << number == 0
-                    && self.labels[other] == self.labels[at]
+        let all = || open.iter().enumerate().filter_map(|(slot, at)| Some((1_u128 << slot, (*at)?)));
+        let instead = |at: usize| {
+            let is_instead = |other: usize| {
+                self.labels[other] == self.labels[at]
                     && (required[other] || !required[at])
                     && rank(other) < rank(at)
-            })
+            };
+            all().filter(|it| is_instead(it.1)).fold(0, |bits, it| bits | it.0)
         };
-        open.iter().enumerate().any(is_instead)
+        all().map(|(bit, at)| Open { bit, at, instead: instead(at) }).collect()
     }
 
-    /// Of the orders of these configurations one with the most required operations and, of these,
-    /// the most others.
-    fn longest(&self, configurations: &Configurations, required: &[bool]) -> Vec<usize> {
+    /// Of the orders that end with these steps, one with the most required operations and, of
+    /// these, the most others.
+    fn longest(&self, ends: &[usize], required: &[bool]) -> Vec<usize> {
         if !self.is_traced {
             return Vec::new();
         }
-        let order = |&step: &usize| {
-            let (mut step, mut order) = (step, Vec::new());
-            while step != 0 {
+        // From the last operation to the first.
+        let order = |end: usize| {
+            let mut step = end;
+            std::iter::from_fn(move || {
                 let (before, at) = self.steps[step];
-                order.push(at);
                 step = before;
-            }
+                (at != usize::MAX).then_some(at)
+            })
+        };
+        let rank = |end: usize| {
+            let (needed, all) =
+                order(end).fold((0, 0), |(needed, all), at| (needed + usize::from(required[at]), all + 1));
+            Reverse((needed, all))
+        };
+        let forward = |end: usize| {
+            let mut order: Vec<usize> = order(end).collect();
             order.reverse();
             order
         };
-        let rank = |it: &Vec<usize>| {
-            let needed = it.iter().filter(|&&at| required[at]).count();
-            (Reverse((needed, it.len())), it.clone())
-        };
-        configurations.values().map(order).min_by_key(rank).unwrap_or_default()
+        let ranks: Vec<_> = ends.iter().map(|&it| rank(it)).collect();
+        let first = ranks.iter().min();
+        let longest = ends.iter().zip(&ranks).filter(|it| Some(it.1) == first);
+        longest.map(|it| forward(*it.0)).min().unwrap_or_default()
     }
 }
 
@@ -566,12 +604,14 @@ fn undominated(all: Configurations, open: &[Option<usize>], required: &[bool]) -
     }
     let is_better =
         |one: u128, other: u128| one != other && one & !other == 0 && other & !one & !optional == 0;
-    let is_needed = |&(state, done): &Configuration| {
-        let same = all.range((state, 0)..=(state, u128::MAX)).take(COMPARED_CONFIGS_MAX);
-        !same.into_iter().any(|(&(_, other), _)| is_better(other, done))
-    };
-    let needed: Vec<Configuration> = all.keys().copied().filter(is_needed).collect();
-    needed.into_iter().map(|it| (it, all[&it])).collect()
+    let mut needed = Configurations::new();
+    for same in all.chunk_by(|one, other| one.0.0 == other.0.0) {
+        let compared = &same[..same.len().min(COMPARED_CONFIGS_MAX)];
+        let is_needed =
+            |it: &&(Configuration, usize)| !compared.iter().any(|other| is_better(other.0.1, it.0.1));
+        needed.extend(same.iter().filter(is_needed));
+    }
+    needed
 }
 
 /// The group of each element that an operation links with another.

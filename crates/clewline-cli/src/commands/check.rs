@@ -171,7 +171,10 @@ fn draw(
 ) -> Result<SummaryEntry, Failure> {
     match outcome {
         Ok(report) => {
-            let mut entry = report.entry();
+            let is_written = args.summaries.are_asked_for()
+                || args.drawings.are_asked_for()
+                || args.journal.journal.is_some();
+            let mut entry = if is_written { report.entry() } else { report.row() };
             if args.files.len() == 1 {
                 args.drawings.write_history(report)?;
             } else {

@@ -5,7 +5,7 @@ use clewline_report::render::{
     Publish, WitnessShown,
     html::{ActorEvent, DiagramMessage, NotReceived, Page, PageCounterexample, SequenceDiagram},
     json::Object,
-    publish::{plain_entry, plain_page},
+    publish::{plain_page, plain_row},
     summary::SummaryEntry,
     svg::{self, Ground},
 };
@@ -35,7 +35,7 @@ impl Publish for PresentedExploration<'_> {
         json::object(&self.context, self.outcome)
     }
 
-    fn entry(&self) -> SummaryEntry {
+    fn row(&self) -> SummaryEntry {
         let metrics = &self.outcome.metrics;
         let states = metrics.states.as_ref().map(|it| it.unique);
         SummaryEntry {
@@ -43,7 +43,7 @@ impl Publish for PresentedExploration<'_> {
             work: states.or(metrics.schedules.and_then(|it| u64::try_from(it).ok())),
             algorithm: self.context.scheduler.name().to_owned(),
             elapsed: self.outcome.elapsed,
-            ..plain_entry(self)
+            ..plain_row(self)
         }
     }
 }

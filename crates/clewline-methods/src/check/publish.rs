@@ -9,7 +9,6 @@ use clewline_report::render::{
     json::{self, Object, start},
     summary::SummaryEntry,
     svg::{self, Ground},
-    text::Style,
 };
 use serde_json::{Value as Json, json};
 
@@ -42,14 +41,8 @@ impl Publish for Report<'_> {
         report
     }
 
-    fn entry(&self) -> SummaryEntry {
-        let entry = self.judged().entry();
-        match &self.quasi {
-            Some(_) => {
-                SummaryEntry { headline: self.headline(), blocks: self.sentences(&Style::default()), ..entry }
-            }
-            None => entry,
-        }
+    fn row(&self) -> SummaryEntry {
+        SummaryEntry { headline: self.headline(), ..self.judged().row() }
     }
 }
 

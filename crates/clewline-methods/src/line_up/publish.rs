@@ -9,7 +9,7 @@ use clewline_report::render::{
     block::Fact,
     html::{self, Page, PageColumns, PageCounterexample, PageOperation as Operation, ShownOrder},
     json::Object,
-    publish::{plain_entry, plain_page},
+    publish::{plain_page, plain_row},
     summary,
     svg::{self, Ground, Picture},
     timeline::{Bar, TimelineRow},
@@ -47,12 +47,12 @@ impl Publish for PresentedLineUp<'_> {
         object
     }
 
-    fn entry(&self) -> summary::SummaryEntry {
+    fn row(&self) -> summary::SummaryEntry {
         summary::SummaryEntry {
             work: Some(self.summary.executions),
             algorithm: self.context.options.scheduler.name.to_owned(),
             elapsed: self.summary.elapsed,
-            ..plain_entry(self)
+            ..plain_row(self)
         }
     }
 }
@@ -66,8 +66,8 @@ impl Publish for LineUpOutcome {
         self.presented(|it| it.json(witness))
     }
 
-    fn entry(&self) -> summary::SummaryEntry {
-        self.presented(|it| it.entry())
+    fn row(&self) -> summary::SummaryEntry {
+        self.presented(|it| it.row())
     }
 }
 
@@ -76,13 +76,13 @@ impl Publish for PresentedMatrix<'_> {
         json::object(&self.context, self.checked, self.smallest)
     }
 
-    fn entry(&self) -> summary::SummaryEntry {
+    fn row(&self) -> summary::SummaryEntry {
         summary::SummaryEntry {
             name: text::typed(&self.checked.matrix, text::Audience::Test),
             work: Some(self.checked.executions),
             algorithm: self.context.options.scheduler.name.to_owned(),
             elapsed: self.checked.elapsed.iter().sum(),
-            ..plain_entry(self)
+            ..plain_row(self)
         }
     }
 }

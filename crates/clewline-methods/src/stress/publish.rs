@@ -6,7 +6,7 @@ use clewline_report::render::{
     block::words,
     html::{Page, PageCounterexample},
     json::Object,
-    publish::{plain_entry, plain_page},
+    publish::{plain_page, plain_row},
     summary::SummaryEntry,
 };
 use serde_json::{Map, Value as Json, json};
@@ -90,7 +90,7 @@ impl Publish for StressOutcome {
         object.into()
     }
 
-    fn entry(&self) -> SummaryEntry {
+    fn row(&self) -> SummaryEntry {
         let place = match &self.saved {
             Saved::File(path) | Saved::Text(path) => {
                 Some((clewline_report::relative_to_project(path).display().to_string(), None))
@@ -102,7 +102,7 @@ impl Publish for StressOutcome {
             algorithm: self.shown().map_or_else(String::new, |it| it.report.algorithm().to_owned()),
             elapsed: self.elapsed,
             place,
-            ..plain_entry(self)
+            ..plain_row(self)
         }
     }
 }

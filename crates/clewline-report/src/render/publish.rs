@@ -24,7 +24,12 @@ pub trait Publish: Present {
 
     /// The entry of this outcome in a summary of many.
     fn entry(&self) -> SummaryEntry {
-        plain_entry(self)
+        SummaryEntry { blocks: self.sentences(&Style::default()), ..self.row() }
+    }
+
+    /// The entry without the report, which takes a while to draw: enough for a table.
+    fn row(&self) -> SummaryEntry {
+        plain_row(self)
     }
 }
 
@@ -37,7 +42,7 @@ impl Publish for CheckedHistory<'_> {
         json::report(self, witness)
     }
 
-    fn entry(&self) -> SummaryEntry {
+    fn row(&self) -> SummaryEntry {
         let line = match self.verdict {
             Verdict::Violated(violation) => violation.counterexample.last(),
             Verdict::Holds(_) | Verdict::Unknown(_) => None,
@@ -48,7 +53,7 @@ impl Publish for CheckedHistory<'_> {
             algorithm: self.algorithm.to_owned(),
             elapsed: self.elapsed,
             place: (self.source == Source::File).then(|| (self.name.to_owned(), line)),
-            ..plain_entry(self)
+            ..plain_row(self)
         }
     }
 }
@@ -63,19 +68,11 @@ pub fn plain_page(shown: &(impl Present + ?Sized)) -> Page {
     page
 }
 
-/// An entry with the report only.
-pub fn plain_entry(shown: &(impl Present + ?Sized)) -> SummaryEntry {
+/// The row of an outcome of which nothing else is known.
+pub fn plain_row(shown: &(impl Present + ?Sized)) -> SummaryEntry {
     SummaryEntry {
-        name: shown.name().to_owned(),
-        verdict: shown.kind().into(),
         cause: shown.cause(),
-        headline: shown.headline(),
-        blocks: shown.sentences(&Style::default()),
-        work: None,
-        algorithm: String::new(),
-        elapsed: std::time::Duration::ZERO,
-        place: None,
         next: shown.next(),
-        page: None,
+        ..SummaryEntry::new(shown.name().to_owned(), shown.kind().into(), shown.headline())
     }
 }

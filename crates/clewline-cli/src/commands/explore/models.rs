@@ -208,11 +208,10 @@ impl Publish for UnderModels<'_> {
         self.presented.json(witness)
     }
 
-    fn entry(&self) -> SummaryEntry {
-        let mut entry = self.presented.entry();
-        entry.headline.push_str(&self.named.suffix);
-        entry.blocks.extend(self.sentence());
-        entry.work = entry.work.map(|it| it + self.named.executions);
-        entry
+    fn row(&self) -> SummaryEntry {
+        let mut row = self.presented.row();
+        row.headline.push_str(&self.named.suffix);
+        row.work = row.work.map(|it| it + self.named.executions);
+        row
     }
 }
