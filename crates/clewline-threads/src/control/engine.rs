@@ -50,7 +50,7 @@ pub use state::{Control, Foreign};
 use state::{ENGINE, Next, Task};
 pub(super) use state::{Engine, Times};
 pub(crate) use types::Attempt;
-pub use types::{Holder, Limit, Limits, Moment, Need, Pending, Points, Unended, Until};
+pub use types::{Excess, Holder, Limit, Limits, Moment, Need, Pending, Points, Unended, Until};
 pub(crate) use unwind::{ending_control, give_way, is_abandoned, wait_until_unwound};
 pub(crate) use values::Destroyed;
 

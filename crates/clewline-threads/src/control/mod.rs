@@ -51,8 +51,8 @@ pub(crate) use engine::{
     wait_until_unwound, with_local,
 };
 pub use engine::{
-    Control, Foreign, ForeignAccess, Holder, Limit, Limits, Moment, Need, Pending, Points, Stored, Unended,
-    Until, Updated,
+    Control, Excess, Foreign, ForeignAccess, Holder, Limit, Limits, Moment, Need, Pending, Points, Stored,
+    Unended, Until, Updated,
 };
 #[cfg(all(feature = "bench", not(miri)))]
 #[doc(hidden)]
@@ -64,4 +64,4 @@ pub use panics::{FailureKind, Panic};
 pub use place::{Place, Resolver, Site, set_resolver};
 pub use program::{Calls, Operation, Outcome, Program};
 pub use races::{CellAccess, Race, RacingAccess, Remedy, RemedyKind};
-pub use view::HappensBefore;
+pub use view::{HappensBefore, Intervals};
