@@ -270,11 +270,11 @@ fn next_of_finding(
         (None, true) => (command.to_owned(), Some(format!("{command} --full"))),
         (None, false) => {
             let token = options.memory.model.token(&finding.schedule);
-            let again = format!("{command} --replay {token}");
+            let again = format!("{command}{} --replay {}", subject.racing_flag(), shell_word(&token));
             (again.clone(), Some(again))
         }
         (Some(token), _) => {
-            let again = format!("{command} --replay {token}");
+            let again = format!("{command}{} --replay {}", subject.racing_flag(), shell_word(token));
             (again.clone(), Some(format!("{again} --full")).filter(|_| !args.full))
         }
     };
