@@ -6,9 +6,9 @@
 //! after which it draws the value 2, and four of the third. In schedules of messages, a choice is a
 //! position in the list of enabled events.
 //!
-//! The first task or position is `a`, the second `b`, and so on to `z`; from the 27th on, the number
-//! is in brackets, counted from 0: `a3c[27]` is the first three times, then the third, then the
-//! 28th.
+//! The first task or position is `a`, the second `b`, and so on to `z`; from the 27th on, the
+//! number is in brackets, counted from 0: `a3c[27]` is the first three times, then the third, then
+//! the 28th.
 
 use std::{fmt, str::FromStr};
 

@@ -39,7 +39,7 @@
 
 #define CLEWLINE_TRUE (LONG_MIN + 2)    /* true, as specifications write it; 1 is a number */
 #define CLEWLINE_FALSE (LONG_MIN + 3)
-/* An operation must not return a number below LONG_MIN + 2097152: these four and texts are there. */
+/* An operation returns no number below LONG_MIN + 2097152: these four and texts are there. */
 
 /*
  * CLEWLINE_RESULT(x): the result for a value of C or C++. A bool is CLEWLINE_TRUE or

@@ -12,8 +12,8 @@
  * clewline::test<T> it([] { … }) returns a pointer. An operation takes the object and up to four
  * numbers or strings (std::string, std::string_view, const char *). It returns a bool, a number of
  * up to 128 bits, a string, a std::optional (None if it is empty), void, or a type with a
- * `std::string to_text(const type &)` beside it. All macros of clewline.h can be used, too. C++17 is
- * required.
+ * `std::string to_text(const type &)` beside it. All macros of clewline.h can be used, too. C++17
+ * is required.
  */
 #ifndef CLEWLINE_HPP
 #define CLEWLINE_HPP

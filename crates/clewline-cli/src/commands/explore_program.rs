@@ -339,8 +339,8 @@ fn racing_argument(places: &[usize]) -> String {
     if written { file } else { listed }
 }
 
-/// The flag with the scheduling points that were found: only a replay needs them, because a schedule
-/// counts them.
+/// The flag with the scheduling points that were found: only a replay needs them, because a
+/// schedule counts them.
 fn racing_flag(wanted: Points, remote: &Remote) -> String {
     let places = if wanted == Points::Racing { remote.racing() } else { Vec::new() };
     if places.is_empty() { String::new() } else { format!(" --racing {}", racing_argument(&places)) }

@@ -505,9 +505,9 @@ impl Causality {
     }
 
     /// The initials: the tasks with which an execution can start that reverses the race of `event`
-    /// with `step`, whose races were found last. They are the tasks of the events after `event` that
-    /// do not happen after it, and of `step`, whose first such event has none of the others before
-    /// it.
+    /// with `step`, whose races were found last. They are the tasks of the events after `event`
+    /// that do not happen after it, and of `step`, whose first such event has none of the others
+    /// before it.
     ///
     /// Without `event`, `step` may read another value and return where it does not now; then calls
     /// that come before it now must not come after it. That is detected where `step` is first
@@ -515,8 +515,8 @@ impl Causality {
     pub(super) fn initials(&mut self, event: u32, step: &Step) -> TaskSet {
         let owner = self.events[event as usize].step.task;
         let count = self.count(event + 1, owner);
-        // The first such event of each task: how many come before it, and its number; that of `step`
-        // is 0.
+        // The first such event of each task: how many come before it, and its number; that of
+        // `step` is 0.
         let mut tasks = TaskSet::EMPTY;
         let mut seen = self.tasks_seen;
         seen.insert(step.task);
