@@ -20,7 +20,7 @@ use clewline_threads::{
 use crate::task::{Task, pending};
 
 /// Starts a task that runs a future. In an exploration it is a controlled thread, of which an
-/// execution has at most 16.
+/// execution has at most 64.
 ///
 /// Dropping the handle does not stop the task. A panic of a task without a handle ends the
 /// execution.

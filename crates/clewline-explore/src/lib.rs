@@ -33,4 +33,4 @@ pub use schedule::{Pick, STEPS_MAX, Schedule, Symbol, TOKEN};
 pub use scheduler::{
     AtomicStep, Begin, Choice, Diverged, FastPath, GraphPath, Point, Scheduler, with_fast_path,
 };
-pub use step::{Access, SharedId, Step, TaskId, TaskSet, Tasks};
+pub use step::{Access, PerTask, SharedId, Step, TaskId, TaskSet, Tasks};

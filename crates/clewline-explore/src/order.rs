@@ -55,6 +55,14 @@ impl<C: VectorClock> TaskClocks<C> {
         TaskClocks { now, release_fence, relaxed_reads }
     }
 
+    /// The task begins: it knows what `now` contains, and has neither released nor read anything.
+    #[inline(always)]
+    pub fn begin(&mut self, now: &C, nothing: &C) {
+        self.now.assign(now);
+        self.release_fence.assign(nothing);
+        self.relaxed_reads.assign(nothing);
+    }
+
     /// The task reads a store with that message.
     #[inline(always)]
     pub fn read(&mut self, order: Ordering, message: &C) {

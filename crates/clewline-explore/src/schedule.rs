@@ -1,13 +1,14 @@
 //! Schedules: the choices of one execution, and their text form, the replay token.
 //!
 //! A token has a symbol for each choice, followed by a number if the choice was made several times
-//! in a row. In schedules of threads, tasks are letters, and values that a task draws have an
+//! in a row. In schedules of threads, a choice is a task, and values that a task draws have an
 //! equals sign: `a3b1a=2c4` is three steps of the first task, one of the second, one of the first
-//! after which it draws the value 2, and four of the third.
+//! after which it draws the value 2, and four of the third. In schedules of messages, a choice is a
+//! position in the list of enabled events.
 //!
-//! In schedules of messages, a choice is a position in the list of enabled events. The first
-//! position is `a`, the second `b`, and so on to `z`; from the 27th on, the number is in brackets,
-//! counted from 0: `a3c[27]` is the first position three times, then the third, then the 28th.
+//! The first task or position is `a`, the second `b`, and so on to `z`; from the 27th on, the
+//! number is in brackets, counted from 0: `a3c[27]` is the first three times, then the third, then
+//! the 28th.
 
 use std::{fmt, str::FromStr};
 
@@ -66,19 +67,22 @@ impl Symbol for Pick {
 
     fn write(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Pick::Task(task) => write!(f, "{}", char::from(b'a' + task.0)),
+            Pick::Task(task) => u32::from(task.0).write(f),
             Pick::Value(value) => write!(f, "={value}"),
         }
     }
 
     fn read(token: &str, at: usize) -> Result<(Self, usize), ParseError> {
         match token.as_bytes()[at] {
-            head @ b'a'..=b'p' => Ok((Pick::Task(TaskId(head - b'a')), at + 1)),
+            b'a'..=b'z' | b'[' => match u32::read(token, at)? {
+                (task, end) if (task as usize) < TaskId::MAX => Ok((Pick::Task(TaskId(task as u8)), end)),
+                _ => Err(error_at(token, at + 1, "the number of a task, at most 63")),
+            },
             b'=' => match number(token, at + 1) {
                 (digits, Some(value)) => Ok((Pick::Value(value), at + 1 + digits)),
                 (_, None) => Err(error_at(token, at + 1, "a value")),
             },
-            _ => Err(error_at(token, at, "a task, `a` to `p`, or `=`")),
+            _ => Err(error_at(token, at, "a task, `a` to `z` or `[`, or `=`")),
         }
     }
 }

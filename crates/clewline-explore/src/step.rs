@@ -1,15 +1,22 @@
 //! Steps: the next action of a task, with enough data to decide whether the order of two steps
 //! matters.
 
-use std::fmt;
+use std::{
+    fmt,
+    ops::{Deref, DerefMut},
+};
 
 /// A thread or an actor.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u8);
 
 impl TaskId {
-    /// The maximum number of tasks in one execution.
-    pub const MAX: usize = 16;
+    /// The maximum number of tasks in one execution: 32 threads, and as many store buffers.
+    pub const MAX: usize = 64;
+
+    /// Most executions have at most this many tasks. What is known of more is looked at only where
+    /// there are more.
+    pub const FEW: usize = 16;
 
     /// This id as an index into a slice.
     #[must_use]
@@ -21,6 +28,32 @@ impl TaskId {
 impl fmt::Debug for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "t{}", self.0)
+    }
+}
+
+/// A value for each task that may exist, by its [index](TaskId::index).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PerTask<T>(pub [T; TaskId::MAX]);
+
+impl<T: Default> Default for PerTask<T> {
+    fn default() -> PerTask<T> {
+        PerTask(std::array::from_fn(|_| T::default()))
+    }
+}
+
+impl<T> Deref for PerTask<T> {
+    type Target = [T; TaskId::MAX];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T; TaskId::MAX] {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for PerTask<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T; TaskId::MAX] {
+        &mut self.0
     }
 }
 
@@ -42,7 +75,7 @@ impl fmt::Debug for SharedId {
 
 /// A set of tasks.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct TaskSet(pub u16);
+pub struct TaskSet(pub u64);
 
 impl TaskSet {
     /// No task.
@@ -58,7 +91,7 @@ impl TaskSet {
     #[inline]
     #[must_use]
     pub const fn all(n: usize) -> TaskSet {
-        TaskSet(((1_u32 << n) - 1) as u16)
+        TaskSet(if n < TaskId::MAX { (1 << n) - 1 } else { u64::MAX })
     }
 
     /// Whether `task` is in it.
@@ -71,6 +104,13 @@ impl TaskSet {
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
+    }
+
+    /// Whether a task is in it whose number is not among the [few](TaskId::FEW) first ones.
+    #[inline]
+    #[must_use]
+    pub const fn has_many(self) -> bool {
+        self.0 >> TaskId::FEW != 0
     }
 
     /// The number of tasks.
@@ -182,7 +222,7 @@ impl FromIterator<TaskId> for TaskSet {
 
 /// The members of a [`TaskSet`].
 #[derive(Clone, Debug)]
-pub struct Tasks(u16);
+pub struct Tasks(u64);
 
 impl Iterator for Tasks {
     type Item = TaskId;

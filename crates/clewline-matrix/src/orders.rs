@@ -107,9 +107,9 @@ mod tests {
     fn two_by_two(known: [u32; 4], is_pending: bool) -> ExecutionOutcome<ResultId> {
         let operation = |at: usize| {
             let (task, nth) = (at / 2, at as u32 % 2);
-            let mut clock = [0; TaskId::MAX];
+            let mut clock = vec![0; 2];
             (clock[task], clock[1 - task]) = (nth, known[at]);
-            let order = HappensBefore { task: TaskId(task as u8), returned: nth + 1, known: clock };
+            let order = HappensBefore { task: TaskId(task as u8), returned: nth + 1, known: clock.into() };
             let ret = (!is_pending || at != 3).then_some((at as u32 + 1, ResultId(at as u32)));
             CallOutcome { call: Some(at as u32 + 1), ret, order: Some(order) }
         };

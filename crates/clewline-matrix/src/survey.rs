@@ -10,18 +10,22 @@ use clewline_explore::{
     schedulers::{SchedulerEntry, SchedulerSettings, serial::Serial},
 };
 
-use clewline_threads::control::Unended;
+use clewline_threads::control::{Excess, Unended};
 
 /// Why it is not known how executions would have ended that were cut, and what helps.
 #[must_use]
 pub fn why_cut(unended: Option<Unended>) -> String {
     match unended {
-        Some(Unended { place, waits: true }) => format!(
+        Some(Unended { place, why: Excess::Waiting }) => format!(
             ", so their end is unknown. A loop reads the same again and again ({place}), and nothing else can \
              move: whether it gives up at some time is not known, because something that only its thread sees \
              changes in each round. More steps per execution let a loop that counts come to its end"
         ),
-        Some(Unended { place, waits: false }) => format!(
+        Some(Unended { place, why: Excess::Tasks }) => format!(
+            ", so their end is unknown. The first was cut at {place}, where one more was needed: end, or do not \
+             start, some of the threads"
+        ),
+        Some(Unended { place, why: Excess::Steps }) => format!(
             ", so their end is unknown. The first was cut at {place}. If a loop waits there, `spin_loop`, \
              `yield_now` or `sched_yield` in it lets other threads run; otherwise, allow more steps per execution"
         ),

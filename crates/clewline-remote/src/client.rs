@@ -236,7 +236,7 @@ impl RemoteProgram {
     /// Reads the state that follows the survey or the ending.
     fn end(&mut self, from: &mut WireMessage, names: &mut ReceivedNames) -> io::Result<()> {
         self.guess = from.take_maybe(|it| names.take_place(it));
-        self.unended = from.take_maybe(|it| Unended { place: names.take_place(it), waits: it.take_flag() });
+        self.unended = from.take_maybe(|it| Unended { place: names.take_place(it), why: it.take_excess() });
         self.kept.receive(from, names);
         fully_read((), from)
     }

@@ -72,7 +72,7 @@ fn serve(line: &mut Line, scheduler: &mut dyn FastPath, done: u64) -> io::Result
                 }
             }
             REPLAY_CHOICE => {
-                let enabled = TaskSet(message.take_u32() as u16);
+                let enabled = TaskSet(message.take());
                 let arrived = message.take_maybe(WireMessage::take_step);
                 let found = scheduler.replay_choice(enabled, arrived.as_ref());
                 reply.put_maybe(found, WireMessage::put_task);
@@ -161,7 +161,7 @@ impl Scheduler for RemoteScheduler<'_> {
 impl FastPath for RemoteScheduler<'_> {
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let mut message = WireMessage::new(REPLAY_CHOICE);
-        message.put(enabled.0.into());
+        message.put(enabled.0);
         message.put_maybe(arrived, WireMessage::put_step);
         self.request(&message).take_maybe(WireMessage::take_task)
     }

@@ -228,7 +228,7 @@ impl ProgramExploration<'_> {
         message.put_maybe(guess, |to, it| self.names.put_place(to, it));
         message.put_maybe(self.program.unended(), |to, it| {
             self.names.put_place(to, it.place);
-            to.put_flag(it.waits);
+            to.put_excess(it.why);
         });
         put_state(&mut message, &mut **self.program, is_shown || self.is_shown, &mut self.names);
         line.send(&message)

@@ -54,9 +54,10 @@ pub fn put_state(
             to.put(step.into());
             writing.put_result(to, program, at, result);
         });
-        to.put_maybe(it.order, |to, it| {
+        to.put_maybe(it.order.as_ref(), |to, it| {
             to.put_task(it.task);
-            [it.returned].iter().chain(&it.known).for_each(|it| to.put((*it).into()));
+            to.put(it.returned.into());
+            to.put_all(it.known.all().into_iter(), |to, it| to.put(it.into()));
         });
     });
     to.put_maybe(outcome.race, |to, race| {
@@ -90,7 +91,7 @@ pub fn put_state(
         writing.put_place(to, it.place);
         to.put_maybe(it.operation, |to, it| to.put(it as u64));
         to.put_flag(it.spins);
-        to.put(it.after.0.into());
+        to.put(it.after.0);
         to.put_all(it.holders.iter(), |to, it| {
             to.put_task(it.task);
             writing.put_place(to, it.place);
@@ -99,7 +100,7 @@ pub fn put_state(
 }
 
 // The capacity of a task set.
-const TASKS_MAX: u8 = u16::BITS as u8;
+const TASKS_MAX: u8 = TaskId::MAX as u8;
 
 /// Encodes a word per choice.
 fn schedule_bytes(schedule: &Schedule) -> WireMessage {
@@ -152,7 +153,7 @@ impl ReceivedState {
             let order = from.take_maybe(|from| HappensBefore {
                 task: from.take_task(),
                 returned: from.take_u32(),
-                known: [(); TaskId::MAX].map(|()| from.take_u32()),
+                known: from.take_all(WireMessage::take_u32).into(),
             });
             CallOutcome { call, ret, order }
         });
@@ -188,7 +189,7 @@ impl ReceivedState {
             place: reading.take_place(from),
             operation: from.take_maybe(WireMessage::take_usize),
             spins: from.take_flag(),
-            after: TaskSet(from.take_u32() as u16),
+            after: TaskSet(from.take()),
             holders: from.take_all(|from| Holder { task: from.take_task(), place: reading.take_place(from) }),
         });
     }

@@ -2,6 +2,7 @@
 
 use clewline_core::Reason;
 use clewline_explore::{Access, Coverage, Diverged, Ending, Limit, SharedId, Step, TaskId, TaskSet};
+use clewline_threads::control::Excess;
 
 use crate::message::WireMessage;
 
@@ -29,6 +30,16 @@ impl WireMessage {
         TaskId(self.take_index(usize::from(u8::MAX) + 1) as u8)
     }
 
+    /// Puts why an execution was cut.
+    pub fn put_excess(&mut self, why: Excess) {
+        self.put(why as u64);
+    }
+
+    /// Takes why an execution was cut.
+    pub fn take_excess(&mut self) -> Excess {
+        Excess::ALL[self.take_index(Excess::ALL.len())]
+    }
+
     /// Puts a step.
     pub fn put_step(&mut self, step: &Step) {
         self.put_task(step.task);
@@ -37,8 +48,8 @@ impl WireMessage {
         for flag in [step.calls, step.returns, step.yields] {
             self.put_flag(flag);
         }
-        for word in [step.object.0, step.after.0.into(), step.wakes.0.into(), step.frees.0] {
-            self.put(word.into());
+        for word in [step.object.0.into(), step.after.0, step.wakes.0, step.frees.0.into()] {
+            self.put(word);
         }
     }
 
@@ -48,14 +59,14 @@ impl WireMessage {
         let cause = self.take_maybe(WireMessage::take_task);
         let access = self.take_access();
         let [calls, returns, yields] = [(); 3].map(|()| self.take_flag());
-        let [object, after, wakes, frees] = [(); 4].map(|()| self.take_u32());
+        let (object, after, wakes, frees) = (self.take_u32(), self.take(), self.take(), self.take_u32());
         Step {
             cause,
             calls,
             returns,
             yields,
-            after: TaskSet(after as u16),
-            wakes: TaskSet(wakes as u16),
+            after: TaskSet(after),
+            wakes: TaskSet(wakes),
             frees: SharedId(frees),
             ..Step::new(task, access, SharedId(object))
         }
@@ -161,8 +172,8 @@ mod tests {
             cause: Some(TaskId(2)),
             calls: true,
             yields: true,
-            after: TaskSet(5),
-            wakes: TaskSet(6),
+            after: TaskSet(5 | 1 << 63),
+            wakes: TaskSet(6 | 1 << 32),
             frees: SharedId(7),
             ..Step::new(TaskId(1), Access::Update, SharedId::NONE)
         }

@@ -84,7 +84,7 @@ operations! {
         "appends to the key's text, which is empty if the key is absent";
     Cas(key, old_value, value: list "[key, old, new]") = "cas" => Truth,
         "replaces the value by new if it is old (null: absent); returns whether it was";
-    GetOrInsert(key, value: list "[key, value]") = "get-or-insert" => Value,
+    GetOrInsert(key, value: list "[key, value]") = "get-or-insert" | "get_or_insert" => Value,
         "writes the value if the key is absent; returns what is there then";
 }
 

@@ -23,9 +23,13 @@
 #define CLEWLINE_H
 
 #include <limits.h>
-#if defined(__cplusplus) && __cplusplus >= 201703L
+#include <stdio.h>
+#ifdef __cplusplus
+#include <string>
+#if __cplusplus >= 201703L
 #include <optional>
-#elif !defined(__cplusplus)
+#endif
+#else
 #include <stdbool.h>
 #endif
 
@@ -35,25 +39,84 @@
 
 #define CLEWLINE_TRUE (LONG_MIN + 2)    /* true, as specifications write it; 1 is a number */
 #define CLEWLINE_FALSE (LONG_MIN + 3)
-/* These four are no numbers: an operation must not return LONG_MIN to LONG_MIN + 3 as a number. */
+/* An operation returns no number below LONG_MIN + 2097152: these four and texts are there. */
 
 /*
  * CLEWLINE_RESULT(x): the result for a value of C or C++. A bool is CLEWLINE_TRUE or
- * CLEWLINE_FALSE, an empty std::optional is CLEWLINE_EMPTY, and a number is itself. In C, a
- * comparison is an int: CLEWLINE_BOOL(a < b).
+ * CLEWLINE_FALSE, an empty std::optional is CLEWLINE_EMPTY, a string is "itself" (a null pointer is
+ * CLEWLINE_EMPTY), and a number is itself, also one of 128 bits. In C, a comparison is an int:
+ * CLEWLINE_BOOL(a < b).
+ *
+ * CLEWLINE_FORMAT("(%d, %d)", it.x, it.y): the result is this text, as printf writes it, of at most
+ * 1,000 bytes: a struct, or several out-parameters.
+ *
+ * CLEWLINE_STRING(argument): an argument of an operation as a const char *: `put("a", 1)`. That of
+ * a number is its digits. The string exists until the program ends.
  */
 #define CLEWLINE_BOOL(x) ((x) ? CLEWLINE_TRUE : CLEWLINE_FALSE)
+#define CLEWLINE_STRING(argument) clewline_argument_text(argument)
+#define CLEWLINE_FORMAT(...)                                                                        \
+    __extension__({                                                                                 \
+        char clewline_shown_[1001];                                                                 \
+        snprintf(clewline_shown_, sizeof clewline_shown_, __VA_ARGS__);                             \
+        clewline_text(clewline_shown_);                                                             \
+    })
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+long clewline_text(const char *shown);
+long clewline_string(const char *string);
+long clewline_integer(long high, unsigned long low, int is_signed);
+const char *clewline_argument_text(long argument);
+#ifdef __cplusplus
+}
+#endif
+
+static inline long clewline_string_(const char *it) { return it ? clewline_string(it) : CLEWLINE_EMPTY; }
+#ifdef __SIZEOF_INT128__
+__extension__ typedef __int128 clewline_int128_;
+__extension__ typedef unsigned __int128 clewline_uint128_;
+static inline long clewline_signed_(clewline_int128_ it) {
+    return clewline_integer((long)(it >> 64), (unsigned long)it, 1);
+}
+static inline long clewline_unsigned_(clewline_uint128_ it) {
+    return clewline_integer((long)(it >> 64), (unsigned long)it, 0);
+}
+#endif
+
 #ifdef __cplusplus
 namespace clewline {
 inline long result(bool it) { return CLEWLINE_BOOL(it); }
-template <typename T> long result(const T &it) { return static_cast<long>(it); }
+inline long result(const char *it) { return clewline_string_(it); }
+inline long result(char *it) { return clewline_string_(it); }
+inline long result(const std::string &it) { return clewline_string(it.c_str()); }
+#ifdef __SIZEOF_INT128__
+inline long result(clewline_int128_ it) { return clewline_signed_(it); }
+inline long result(clewline_uint128_ it) { return clewline_unsigned_(it); }
+#endif
+/* A number, or anything for which there is a `std::string to_text(const T &)` beside T. */
+template <typename T> auto shown(const T &it, int) -> decltype(clewline_text(to_text(it).c_str())) {
+    return clewline_text(to_text(it).c_str());
+}
+template <typename T> long shown(const T &it, long) { return static_cast<long>(it); }
+template <typename T> long result(const T &it) { return shown(it, 0); }
 #if __cplusplus >= 201703L
 template <typename T> long result(const std::optional<T> &it) { return it ? result(*it) : CLEWLINE_EMPTY; }
 #endif
 }
 #define CLEWLINE_RESULT(x) clewline::result(x)
 #else
-#define CLEWLINE_RESULT(x) _Generic((x), bool: CLEWLINE_BOOL(x), default: (long)(x))
+static inline long clewline_bool_(bool it) { return CLEWLINE_BOOL(it); }
+static inline long clewline_number_(long it) { return it; }
+#ifdef __SIZEOF_INT128__
+#define CLEWLINE_WIDE_ clewline_int128_: clewline_signed_, clewline_uint128_: clewline_unsigned_,
+#else
+#define CLEWLINE_WIDE_
+#endif
+#define CLEWLINE_RESULT(x)                                                                          \
+    _Generic((x), bool: clewline_bool_, char *: clewline_string_, const char *: clewline_string_,   \
+        CLEWLINE_WIDE_ default: clewline_number_)(x)
 #endif
 
 /* CLEWLINE_INIT { … }: makes the object. One thread runs it before each interleaving. */

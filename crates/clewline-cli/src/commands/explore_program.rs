@@ -206,10 +206,12 @@ pub(super) fn explore_started(
     let (lost, asked, points) = (Arc::clone(&remote), Arc::clone(&remote), Arc::clone(&remote));
     let (spots, trust) = (blind_spots.clone(), wanted.trust.clone());
     let needs_threads = needs_threads && offer.is_body;
+    let wanted_points = wanted.points;
     let given = Registered {
         name: name.to_owned(),
         explorable: Arc::clone(&remote) as _,
-        command: Box::new(move || command_of(&typed, &wanted, &remote)),
+        racing_flag: Box::new(move || racing_flag(wanted_points, &remote)),
+        command: Box::new(move || command_of(&typed, &wanted)),
         is_lost: Box::new(move || lost.is_lost()),
         unseen: Box::new(move || earlier.and(asked.unseen(), &spots, &trust, needs_threads)),
         is_body: offer.is_body,
@@ -339,19 +341,18 @@ fn racing_argument(places: &[usize]) -> String {
     if written { file } else { listed }
 }
 
-/// The command of this exploration, with the scheduling points that it has found.
-fn command_of(typed: &str, wanted: &RunOptions, remote: &Remote) -> String {
+/// The flag with the scheduling points that were found: only a replay needs them, because a
+/// schedule counts them.
+fn racing_flag(wanted: Points, remote: &Remote) -> String {
+    let places = if wanted == Points::Racing { remote.racing() } else { Vec::new() };
+    if places.is_empty() { String::new() } else { format!(" --racing {}", racing_argument(&places)) }
+}
+
+/// The command of this exploration.
+fn command_of(typed: &str, wanted: &RunOptions) -> String {
     let mut command = typed.to_owned();
-    match wanted.points {
-        Points::Racing => {
-            let places = remote.racing();
-            if !places.is_empty() {
-                command.push_str(&format!(" --racing {}", racing_argument(&places)));
-            }
-        }
-        points @ (Points::All | Points::Atomics) => {
-            command.push_str(&format!(" --points {}", points.name()));
-        }
+    if wanted.points != Points::Racing {
+        command.push_str(&format!(" --points {}", wanted.points.name()));
     }
     if wanted.isolates_executions {
         command.push_str(" --isolate");

@@ -31,6 +31,9 @@ pub(super) struct Registered {
     pub(super) may_fail: Option<String>,
     /// Which operations one thread calls: `producer: enq`.
     pub(super) roles: Vec<String>,
+    /// The flag with the scheduling points that were found so far, for a replay; empty if there are
+    /// none.
+    pub(super) racing_flag: Box<dyn Fn() -> String>,
     /// The scheduling points that were found so far, as the journal keeps them.
     pub(super) racing: Box<dyn Fn() -> String>,
 }

@@ -439,7 +439,7 @@ fn invalid_arguments_say_what_was_expected() {
         (&["treiber-stack", "--preemptions", "few"], "expected a number or `none`"),
         (&["treiber-stack", "--calls", "", "--sequence", " "], "--sequence: expected at least one call"),
         (&["treiber-stack", "--matrix", "pop", "--from-observations", "missing.xml"], "missing.xml: "),
-        (&["treiber-stack", "--threads", "99", "--seed", "1"], "at most 14 threads"),
+        (&["treiber-stack", "--threads", "99", "--seed", "1"], "at most 62 threads"),
     ] {
         let args = [&["explore"], args].concat();
         let ran = explore("explore-usage", &args);

@@ -194,7 +194,7 @@ fn wrong_settings_are_reported() {
         "no operation is called `mul(2)` (there are add(1), get)"
     );
     assert_eq!(printed(lossy().matrix("add(1")), "`add(1` has a bracket or a text that is not closed");
-    assert_eq!(printed(lossy().threads(15)), "expected 1 to 14 threads, each with an operation");
+    assert_eq!(printed(lossy().threads(63)), "expected 1 to 62 threads, each with an operation");
     assert_eq!(printed(lossy().call("a b", |_| ())), "`a b` is not how a call is written: `push(1)`, `pop`");
     assert_eq!(printed(LineUp::new(Lossy::new)), "no calls are given: add `.call(..)` or `#[op]` methods");
     assert_eq!(

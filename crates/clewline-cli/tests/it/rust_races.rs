@@ -330,3 +330,62 @@ fn races_in_rust_are_found_and_none_is_invented() {
         }
     }
 }
+
+const MANY: &str = r#"
+#![cfg(test)]
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::*},
+    },
+    thread,
+};
+
+/// The last two of 32 threads make `add`; the others lock something of their own.
+fn counted(add: fn(&AtomicUsize)) -> usize {
+    let count = Arc::new(AtomicUsize::new(0));
+    let start = |me| {
+        let count = Arc::clone(&count);
+        thread::spawn(move || {
+            let own = Mutex::new(me);
+            *own.lock().unwrap() += 1;
+            if 30 <= me {
+                add(&count);
+            }
+        })
+    };
+    let threads: Vec<_> = (0..32).map(start).collect();
+    threads.into_iter().for_each(|it| it.join().unwrap());
+    count.load(SeqCst)
+}
+
+#[test]
+fn right() {
+    assert_eq!(counted(|it| drop(it.fetch_add(1, SeqCst))), 2);
+}
+
+#[test]
+fn wrong() {
+    assert_eq!(counted(|it| it.store(it.load(SeqCst) + 1, SeqCst)), 2);
+}
+"#;
+
+#[test]
+fn thirty_two_threads_of_rust_are_explored() {
+    if !is_possible() || Toolchain::find().is_err() {
+        eprintln!("notice: skipped: no toolchain");
+        return;
+    }
+    let folder = Folder::new("cargo-many").with("Cargo.toml", CRATE);
+    std::fs::create_dir(folder.path("src")).unwrap();
+    let folder = folder.with("src/lib.rs", MANY);
+    let ran = clewline(&folder, &["cargo", "test", "--", "--format", "json", "--scheduler", "dpor"], "");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let found = ran.json();
+    assert_eq!(found.len(), 2, "{}", ran.stdout);
+    for it in found {
+        let expected = if it["subject"] == "right" { "holds" } else { "violated" };
+        assert_eq!(it["verdict"], expected, "{it}");
+    }
+}

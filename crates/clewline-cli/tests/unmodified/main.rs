@@ -16,6 +16,7 @@ mod program;
 mod projects;
 mod races;
 mod structures;
+mod texts;
 mod torn;
 mod unseen;
 mod waits;

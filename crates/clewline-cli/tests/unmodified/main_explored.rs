@@ -120,3 +120,29 @@ fn a_program_that_dies_has_no_verdict() {
     // What ran was a single thread.
     assert_eq!(program.explore_main_with(&["neither"], &[]).code, Some(3));
 }
+
+#[test]
+fn thirty_two_threads_are_explored() {
+    let Some(right) = build("many.c", &[]) else { return };
+    let Some(wrong) = build("many.c", &["WRONG"]) else { return };
+    for model in ["sc", "rc11"] {
+        let options = ["--scheduler", "dpor", "--memory-model", model];
+        right.explore_main(&[&options[..], &["--format", "json"]].concat()).holds();
+        let found = wrong.explore_main(&options);
+        assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
+        assert!(found.text().contains("assertion failed: atomic_load(&count) == 2"), "{}", found.out);
+        // Threads after the 26th have numbers, in the drawing and in the token.
+        assert!(found.out.contains("[31]") && found.out.contains("[32]"), "{}", found.out);
+    }
+}
+
+#[test]
+fn too_many_threads_are_named_as_the_limit_and_no_flag_is_proposed() {
+    let Some(program) = build("many.c", &["N=64"]) else { return };
+    let found = program.explore_main(&[]);
+    assert_eq!(found.code, Some(3), "{}{}", found.out, found.err);
+    let text = found.text();
+    assert!(text.contains("executions had more threads than 64"), "{text}");
+    assert!(text.contains("many.c:28, where one more was needed"), "{text}");
+    assert!(!found.out.contains("next:"), "{}", found.out);
+}

@@ -10,7 +10,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-use crate::step::TaskId;
+use crate::step::{PerTask, TaskId};
 
 pub use pct::PctChooser;
 pub use pos::PosChooser;
@@ -21,7 +21,7 @@ pub trait Priorities<K> {
     fn of(&mut self, key: K) -> &mut u64;
 }
 
-impl Priorities<TaskId> for [u64; TaskId::MAX] {
+impl Priorities<TaskId> for PerTask<u64> {
     #[inline]
     fn of(&mut self, key: TaskId) -> &mut u64 {
         &mut self[key.index()]

@@ -25,15 +25,20 @@ fn a_token_says_what_was_chosen() {
     check_token(&[A, A, A, B, A, Pick::Value(2), P], "a3ba=2p");
     check_token(&[A, Pick::Value(0), Pick::Value(0), A], "a=0=0a");
     check_token(&[A; 12], "a12");
+    let [z, next, last] = [25, 26, 63].map(|it| Pick::Task(TaskId(it)));
+    check_token(&[z, next, next, next, Pick::Value(1), last], "z[26]3=1[63]");
 }
 
 #[test]
 fn an_invalid_token_is_rejected_with_the_position() {
-    check_bad("a3q", "not a replay token: character 3 should be a task, `a` to `p`, or `=`");
+    let task = "should be a task, `a` to `z` or `[`, or `=`";
+    check_bad("a3!", &format!("not a replay token: character 3 {task}"));
     check_bad("a0", "not a replay token: character 2 should be a number of steps");
     check_bad("ab99999999999", "not a replay token: character 3 should be a number of steps");
     check_bad("a=", "not a replay token: character 3 should be a value");
-    check_bad("é", "not a replay token: character 1 should be a task, `a` to `p`, or `=`");
+    check_bad("é", &format!("not a replay token: character 1 {task}"));
+    check_bad("a[64]", "not a replay token: character 3 should be the number of a task, at most 63");
+    check_bad("a[3", "not a replay token: character 4 should be `]`");
     check_bad("ba16777216", "not a replay token: character 3 should be a number of steps");
 }
 

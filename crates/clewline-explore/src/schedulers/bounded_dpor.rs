@@ -217,9 +217,9 @@ impl FastPath for BoundedDpor {
     fn on_step(&mut self, step: &Step) {
         let node = self.tree.point();
         let enabled = self.tree.nodes[node].enabled;
-        if let Some(clock) = self.causality.on_step(step, enabled) {
+        if self.causality.on_step(step, enabled) {
             self.reverse_races(step);
-            self.causality.add(step, node, enabled, clock);
+            self.causality.add(step, node, enabled);
         }
     }
 

@@ -16,7 +16,7 @@
 //! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order
 //! reduction", 2014. The treatment of blocking steps is ours.
 
-use crate::step::{Access, SharedId, Step, TaskId, TaskSet};
+use crate::step::{Access, PerTask, SharedId, Step, TaskId, TaskSet};
 
 /// The dependence relation between steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,12 +41,33 @@ impl DependenceRelation {
 }
 
 /// A vector clock: the number of steps of each task.
-pub(super) type Clock = [u16; TaskId::MAX];
+type Clock = PerTask<u16>;
 
-#[inline]
-fn join(into: &mut Clock, other: &Clock) {
-    for (a, b) in into.iter_mut().zip(other) {
-        *a = (*a).max(*b);
+/// How many entries of a clock may differ from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Width {
+    /// [`TaskId::FEW`].
+    #[default]
+    Few,
+    All,
+}
+
+impl Width {
+    #[inline(always)]
+    fn join(self, into: &mut Clock, other: &Clock) {
+        let join = |(mine, theirs): (&mut u16, &u16)| *mine = (*mine).max(*theirs);
+        into[..TaskId::FEW].iter_mut().zip(&other[..TaskId::FEW]).for_each(join);
+        if self == Width::All {
+            into[TaskId::FEW..].iter_mut().zip(&other[TaskId::FEW..]).for_each(join);
+        }
+    }
+
+    #[inline(always)]
+    fn assign(self, into: &mut Clock, other: &Clock) {
+        into[..TaskId::FEW].copy_from_slice(&other[..TaskId::FEW]);
+        if self == Width::All {
+            into[TaskId::FEW..].copy_from_slice(&other[TaskId::FEW..]);
+        }
     }
 }
 
@@ -58,9 +79,6 @@ pub(super) struct Event {
     pub(super) node: u32,
     /// The tasks that were enabled then.
     enabled: TaskSet,
-    clock: Clock,
-    // The clock of its task before this step.
-    before: Clock,
     // For each list, the previous event of its task in it.
     links: [u32; LISTS_PER_TASK],
     // The previous event that released the same lock.
@@ -78,10 +96,18 @@ const CALLS: usize = 1;
 const RETURNS: usize = 2;
 const YIELDS: usize = 3;
 
+/// The clocks of an event.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clocks {
+    now: Clock,
+    // The clock of its task before this step.
+    before: Clock,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Object {
-    changes: [u32; TaskId::MAX],
-    reads: [u32; TaskId::MAX],
+    changes: PerTask<u32>,
+    reads: PerTask<u32>,
     last_release: u32,
 }
 
@@ -109,17 +135,26 @@ pub(super) struct Causality {
     // Whether a race with one step hides races with steps that happen before that one.
     hides_earlier_races: bool,
     pub(super) events: Vec<Event>,
+    // Of each event. Longer, if there were more events.
+    clocks: Vec<Clocks>,
+    width: Width,
     replayed: usize,
-    tasks: [Task; TaskId::MAX],
+    tasks: PerTask<Task>,
     tasks_seen: TaskSet,
     objects: Vec<Object>,
     woken: Vec<WokenTask>,
+    // The clock of the last step.
+    clock: Clock,
     /// The events with which the last step races.
     pub(super) races: Vec<u32>,
     /// The events that unblocked the last step, although its task had other steps to execute before
     /// it blocked.
     pub(super) enablers: Vec<u32>,
     has_diverged: bool,
+    // Of some tasks, while something is computed; not initialized again, since there are many.
+    latest: PerTask<u32>,
+    cursors: PerTask<Cursor>,
+    begin: PerTask<u16>,
 }
 
 /// A search position for the events that a step depends on: for one task, the latest event in each
@@ -165,25 +200,27 @@ impl Causality {
         self.replayed
     }
 
-    /// A step was executed. Returns its clock if it is new; then its races have been computed, and
-    /// it has to be [added](Self::add).
+    /// A step was executed. Returns whether it is new; then its races have been computed, and it
+    /// has to be [added](Self::add).
     #[inline]
-    pub(super) fn on_step(&mut self, step: &Step, enabled: TaskSet) -> Option<Clock> {
+    pub(super) fn on_step(&mut self, step: &Step, enabled: TaskSet) -> bool {
         self.replayed += 1;
         if let Some(before) = self.events.get(self.replayed - 1) {
             self.has_diverged |= before.step != *step;
-            return None;
+            return false;
         }
-        Some(self.find_races(step, enabled))
+        self.find_races(step, enabled);
+        true
     }
 
-    /// Adds a step that was chosen at `node`, where the tasks in `enabled` were enabled.
-    pub(super) fn add(&mut self, step: &Step, node: usize, enabled: TaskSet, mut clock: Clock) {
+    /// Adds the step whose races were found last. It was chosen at `node`, where the tasks in
+    /// `enabled` were enabled.
+    pub(super) fn add(&mut self, step: &Step, node: usize, enabled: TaskSet) {
         let me = step.task.index();
         let number = self.events.len() as u32 + 1;
-        // Written as a whole: reading the clock right after writing a part of it would stall the
-        // processor.
-        clock.iter_mut().enumerate().for_each(|(at, count)| *count += u16::from(at == me));
+        if self.clocks.len() < number as usize {
+            self.clocks.push(Clocks::default());
+        }
         let mut links = self.tasks[me].last;
         if step.object != SharedId::NONE {
             links[CHANGES] = std::mem::replace(self.list(step), number);
@@ -194,8 +231,13 @@ impl Causality {
             last_release = std::mem::replace(&mut lock.last_release, number);
             releases_shared = lock.changes[me] < lock.reads[me];
         }
-        let task = &mut self.tasks[me];
-        let before = std::mem::replace(&mut task.clock, clock);
+        let (task, clocks, width) = (&mut self.tasks[me], &mut self.clocks[number as usize - 1], self.width);
+        width.assign(&mut clocks.before, &task.clock);
+        width.assign(&mut clocks.now, &self.clock);
+        width.assign(&mut task.clock, &self.clock);
+        // Last: copying a clock right after a part of it was written would stall the processor.
+        clocks.now[me] += 1;
+        task.clock[me] += 1;
         task.events.push(number);
         if step.calls {
             task.last[CALLS] = number;
@@ -207,23 +249,14 @@ impl Causality {
             task.last[YIELDS] = number;
         }
         let (made, node) = (*step, node as u32);
-        self.events.push(Event {
-            step: made,
-            node,
-            enabled,
-            clock,
-            before,
-            links,
-            last_release,
-            releases_shared,
-        });
+        self.events.push(Event { step: made, node, enabled, links, last_release, releases_shared });
         self.tasks_seen.insert(step.task);
         // A task that was not blocked accesses the same object as the step that woke it, and that
         // orders the two.
         for other in step.wakes.without(enabled) {
             let task = &mut self.tasks[other.index()];
             self.woken.push(WokenTask { event: number, task: other, clock: task.clock });
-            join(&mut task.clock, &clock);
+            self.width.join(&mut task.clock, &self.clocks[number as usize - 1].now);
         }
     }
 
@@ -243,7 +276,7 @@ impl Causality {
         let task = &mut self.tasks[step.task.index()];
         task.events.pop();
         task.last = event.links;
-        task.clock = event.before;
+        self.width.assign(&mut task.clock, &self.clocks[number as usize - 1].before);
     }
 
     #[inline]
@@ -263,47 +296,59 @@ impl Causality {
         if step.access.is_shared() { &mut object.reads[me] } else { &mut object.changes[me] }
     }
 
+    /// The number of steps of `task` up to the event with this number, which is one of its steps.
+    #[inline]
+    fn count(&self, number: u32, task: TaskId) -> u16 {
+        self.clocks[number as usize - 1].now[task.index()]
+    }
+
+    /// Everything up to the event with this number happens before the last step.
+    #[inline]
+    fn join(&mut self, number: u32) {
+        self.width.join(&mut self.clock, &self.clocks[number as usize - 1].now);
+    }
+
     /// Computes the events with which `step` races if it is executed now, with the tasks in
-    /// `enabled` enabled. Returns its clock.
-    pub(super) fn find_races(&mut self, step: &Step, enabled: TaskSet) -> Clock {
+    /// `enabled` enabled, and its clock.
+    pub(super) fn find_races(&mut self, step: &Step, enabled: TaskSet) {
         self.races.clear();
         self.enablers.clear();
         let me = step.task;
-        let mut clock = self.tasks[me.index()].clock;
+        if TaskId::FEW <= me.index() {
+            self.width = Width::All;
+        }
+        self.width.assign(&mut self.clock, &self.tasks[me.index()].clock);
         for other in step.after {
             // The last steps of ended tasks do not count as enablers: a switch after them is free
             // anyway.
-            join(&mut clock, &self.tasks[other.index()].clock);
+            self.width.join(&mut self.clock, &self.tasks[other.index()].clock);
         }
         let mut others = self.tasks_seen;
         others.remove(me);
         match (may_block(step.access), self.hides_earlier_races) {
-            (true, _) => self.find_races_of_blocking_step(step, others, enabled, &mut clock),
-            (false, true) => self.find_races_of_nonblocking_step(step, others, &mut clock),
-            (false, false) => self.find_race_with_each_task(step, others, &mut clock),
+            (true, _) => self.find_races_of_blocking_step(step, others, enabled),
+            (false, true) => self.find_races_of_nonblocking_step(step, others),
+            (false, false) => self.find_race_with_each_task(step, others),
         }
-        clock
     }
 
     /// As `find_races`, for a step that never blocks: of each task, only the latest event that it
     /// depends on can race with it.
     #[inline]
-    fn find_races_of_nonblocking_step(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
-        let mut latest = [0; TaskId::MAX];
+    fn find_races_of_nonblocking_step(&mut self, step: &Step, others: TaskSet) {
         let mut left = TaskSet::EMPTY;
         for other in others {
             let number = self.latest(step, other.index());
-            if number != 0 && clock[other.index()] < self.events[number as usize - 1].clock[other.index()] {
-                latest[other.index()] = number;
+            if number != 0 && self.clock[other.index()] < self.count(number, other) {
+                self.latest[other.index()] = number;
                 left.insert(other);
             }
         }
-        while let Some((number, other)) = left.iter().map(|it| (latest[it.index()], it)).max() {
+        while let Some((number, other)) = left.iter().map(|it| (self.latest[it.index()], it)).max() {
             left.remove(other);
-            let event = &self.events[number as usize - 1];
-            if clock[other.index()] < event.clock[other.index()] {
+            if self.clock[other.index()] < self.count(number, other) {
                 self.races.push(number - 1);
-                join(clock, &event.clock);
+                self.join(number);
             }
         }
     }
@@ -311,47 +356,40 @@ impl Causality {
     /// As `find_races`, if a race with one task does not hide those with others. An earlier event
     /// of the same task is found after the race with the latest one has been reversed.
     #[inline]
-    fn find_race_with_each_task(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
-        let before = *clock;
+    fn find_race_with_each_task(&mut self, step: &Step, others: TaskSet) {
+        // What happens before the step because of another race does not count.
         for other in others {
             let number = self.latest(step, other.index());
-            if number == 0 {
-                continue;
-            }
-            let event = &self.events[number as usize - 1];
-            if before[other.index()] < event.clock[other.index()] {
+            if number != 0 && self.clock[other.index()] < self.count(number, other) {
                 self.races.push(number - 1);
-                join(clock, &event.clock);
             }
+        }
+        for at in 0..self.races.len() {
+            self.join(self.races[at] + 1);
         }
     }
 
-    fn find_races_of_blocking_step(
-        &mut self,
-        step: &Step,
-        mut others: TaskSet,
-        enabled: TaskSet,
-        clock: &mut Clock,
-    ) {
+    fn find_races_of_blocking_step(&mut self, step: &Step, mut others: TaskSet, enabled: TaskSet) {
         // Events that happen before the step through an event that could have come later: they are
         // not races of their own.
-        let mut hidden = *clock;
-        self.join_releases(step, clock);
-        let mut cursors = [Cursor::default(); TaskId::MAX];
+        let mut hidden = self.clock;
+        self.join_releases(step);
         for other in others {
-            cursors[other.index()] = self.cursor(step, other.index());
+            self.cursors[other.index()] = self.cursor(step, other.index());
         }
         // The latest remaining event.
-        while let Some((number, other)) = others.iter().map(|it| (cursors[it.index()].latest(), it)).max() {
+        while let Some((number, other)) =
+            others.iter().map(|it| (self.cursors[it.index()].latest(), it)).max()
+        {
             if number == 0 {
                 break;
             }
-            let event = &self.events[number as usize - 1];
-            if event.clock[other.index()] <= hidden[other.index()] {
+            if self.count(number, other) <= hidden[other.index()] {
                 // And so do all events before it.
                 others.remove(other);
                 continue;
             }
+            let event = &self.events[number as usize - 1];
             let (is_race, hides_earlier_races) = self.is_reversible(step, event, number, enabled);
             // Otherwise `event` unblocked it. Its task is already blocked there, so it cannot be
             // chosen there in order to block.
@@ -359,10 +397,10 @@ impl Causality {
                 self.races.push(number - 1);
             }
             if hides_earlier_races && self.hides_earlier_races {
-                join(&mut hidden, &event.clock);
+                self.width.join(&mut hidden, &self.clocks[number as usize - 1].now);
             }
-            join(clock, &event.clock);
-            self.advance(&mut cursors[other.index()], number);
+            self.join(number);
+            self.cursors[other.index()] = self.advanced(self.cursors[other.index()], number);
         }
     }
 
@@ -418,7 +456,7 @@ impl Causality {
     }
 
     #[inline]
-    fn advance(&self, cursor: &mut Cursor, number: u32) {
+    fn advanced(&self, mut cursor: Cursor, number: u32) -> Cursor {
         let links = &self.events[number as usize - 1].links;
         let next = [links[CHANGES], links[CHANGES], links[CALLS], links[RETURNS], links[YIELDS], 0];
         for (at, next) in cursor.at.iter_mut().zip(next) {
@@ -426,26 +464,28 @@ impl Causality {
                 *at = next;
             }
         }
+        cursor
     }
 
     /// Joins the clocks of the events that released what `step` acquires, without an access of the
     /// lock of their own.
-    fn join_releases(&mut self, step: &Step, clock: &mut Clock) {
+    fn join_releases(&mut self, step: &Step) {
         let mut number = self.objects.get(step.object.0 as usize).map_or(0, |it| it.last_release);
         while number != 0 {
             let event = &self.events[number as usize - 1];
-            let task = event.step.task.index();
+            let (task, releases_shared, before) =
+                (event.step.task, event.releases_shared, event.last_release);
             // Shared holders of a lock do not block each other.
-            let is_waited_for = !(event.releases_shared && step.access == Access::AcquireShared);
-            if is_waited_for && clock[task] < event.clock[task] {
-                join(clock, &event.clock);
+            let is_waited_for = !(releases_shared && step.access == Access::AcquireShared);
+            if is_waited_for && self.clock[task.index()] < self.count(number, task) {
+                self.join(number);
                 self.enablers.push(number - 1);
             }
-            if !event.releases_shared {
+            if !releases_shared {
                 // The exclusive holder came after all holders before it.
                 break;
             }
-            number = event.last_release;
+            number = before;
         }
     }
 
@@ -465,38 +505,41 @@ impl Causality {
     }
 
     /// The initials: the tasks with which an execution can start that reverses the race of `event`
-    /// with `step`. They are the tasks of the events after `event` that do not happen after it, and
-    /// of `step`, whose clock is `clock`, whose first such event has none of the others before it.
+    /// with `step`, whose races were found last. They are the tasks of the events after `event`
+    /// that do not happen after it, and of `step`, whose first such event has none of the others
+    /// before it.
     ///
     /// Without `event`, `step` may read another value and return where it does not now; then calls
     /// that come before it now must not come after it. That is detected where `step` is first
     /// tried, since the calls race with it there.
-    pub(super) fn initials(&self, event: u32, step: &Step, clock: &Clock) -> TaskSet {
-        let first = &self.events[event as usize];
-        let (owner, count) = (first.step.task.index(), first.clock[first.step.task.index()]);
-        // The first such event of each task.
-        let mut begin = [0_u16; TaskId::MAX];
-        let mut clocks = [clock; TaskId::MAX];
+    pub(super) fn initials(&mut self, event: u32, step: &Step) -> TaskSet {
+        let owner = self.events[event as usize].step.task;
+        let count = self.count(event + 1, owner);
+        // The first such event of each task: how many come before it, and its number; that of
+        // `step` is 0.
         let mut tasks = TaskSet::EMPTY;
         let mut seen = self.tasks_seen;
         seen.insert(step.task);
         for task in seen {
             let events = &self.tasks[task.index()].events;
             let at = events.partition_point(|it| *it <= event + 1);
-            let (its, is_step) = match events.get(at) {
-                Some(number) => (&self.events[*number as usize - 1].clock, false),
-                None if task == step.task => (clock, true),
+            let number = match events.get(at) {
+                Some(number) => *number,
+                None if task == step.task => 0,
                 None => continue,
             };
             // Later events of the task that executed `event` happen after it.
-            if is_step || its[owner] < count {
+            if number == 0 || self.count(number, owner) < count {
                 tasks.insert(task);
-                (begin[task.index()], clocks[task.index()]) = (at as u16 + 1, its);
+                (self.begin[task.index()], self.latest[task.index()]) = (at as u16 + 1, number);
             }
         }
         let is_initial = |task: &TaskId| {
-            let its = clocks[task.index()];
-            tasks.iter().all(|other| other == *task || its[other.index()] < begin[other.index()])
+            let its = match self.latest[task.index()] {
+                0 => &self.clock,
+                number => &self.clocks[number as usize - 1].now,
+            };
+            tasks.iter().all(|other| other == *task || its[other.index()] < self.begin[other.index()])
         };
         tasks.iter().filter(is_initial).collect()
     }

@@ -20,7 +20,7 @@
 //! Requires: at every point each task has at most one enabled step.
 
 use super::{
-    causality::{Causality, Clock, DependenceRelation},
+    causality::{Causality, DependenceRelation},
     entry::{SchedulerEntry, SchedulerSettings},
     tree::{EMPTY_NODE, Node, Tree},
 };
@@ -91,10 +91,11 @@ impl Dpor {
         }
     }
 
-    /// Adds backtrack points that reverse the races of `step`, whose clock is `clock`.
-    fn reverse_races(&mut self, step: &Step, clock: &Clock) {
-        for &event in &self.causality.races {
-            let initials = self.causality.initials(event, step, clock);
+    /// Adds backtrack points that reverse the races of `step`.
+    fn reverse_races(&mut self, step: &Step) {
+        for at in 0..self.causality.races.len() {
+            let event = self.causality.races[at];
+            let initials = self.causality.initials(event, step);
             let node = &mut self.tree.nodes[self.causality.events[event as usize].node as usize];
             let initials = initials.intersection(node.enabled);
             // The task is in the sleep set with a step that returned, and now the step does not
@@ -223,14 +224,14 @@ impl FastPath for Dpor {
     fn on_step(&mut self, step: &Step) {
         let node = self.tree.point();
         let enabled = self.tree.nodes[node].enabled;
-        if let Some(clock) = self.causality.on_step(step, enabled) {
-            self.reverse_races(step, &clock);
-            self.causality.add(step, node, enabled, clock);
+        if self.causality.on_step(step, enabled) {
+            self.reverse_races(step);
+            self.causality.add(step, node, enabled);
         }
     }
 
     fn abandoned(&mut self, step: &Step) {
-        let clock = self.causality.find_races(step, TaskSet::EMPTY);
-        self.reverse_races(step, &clock);
+        self.causality.find_races(step, TaskSet::EMPTY);
+        self.reverse_races(step);
     }
 }

@@ -12,6 +12,8 @@
 //! Source: S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A randomized scheduler with
 //! probabilistic guarantees of finding bugs", 2010.
 
+use clewline_core::Random;
+
 use super::{
     entry::{SchedulerEntry, SchedulerSettings},
     sampling::RandomRuns,
@@ -20,7 +22,7 @@ use crate::{
     bounds::Bound,
     choosers,
     scheduler::{Begin, Choice, FastPath, Point, Scheduler},
-    step::{Step, TaskId, TaskSet},
+    step::{PerTask, Step, TaskId, TaskSet},
 };
 
 /// The bug depth: how many orderings of steps a bug needs.
@@ -46,8 +48,11 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
 #[derive(Clone, Debug)]
 pub struct Pct {
     runs: RandomRuns,
-    chooser: choosers::PctChooser<[u64; TaskId::MAX]>,
+    chooser: choosers::PctChooser<PerTask<u64>>,
     depth: u32,
+    // The first random number of this execution, and whether more than a few tasks have drawn.
+    first: u64,
+    has_many_tasks: bool,
     steps: usize,
     longest: usize,
 }
@@ -58,15 +63,28 @@ impl Pct {
     pub fn new(settings: &SchedulerSettings) -> Self {
         Pct {
             runs: RandomRuns::new(settings),
-            chooser: choosers::PctChooser::new([0; TaskId::MAX]),
+            chooser: choosers::PctChooser::default(),
             depth: settings.bounds.get(&DEPTH).unwrap_or(DEPTH.default),
+            first: 0,
+            has_many_tasks: false,
             steps: 0,
             longest: 0,
         }
     }
 
+    /// Draws priorities for more than a few tasks: few executions need them.
+    #[cold]
+    fn draw_many(&mut self) {
+        let mut random = Random::new(self.first);
+        self.chooser.priorities[TaskId::FEW..].fill_with(|| random.next() | 1 << 63);
+        self.has_many_tasks = true;
+    }
+
     #[inline]
-    fn pick(&mut self, tasks: impl Iterator<Item = TaskId> + Clone) -> (usize, TaskId) {
+    fn pick(&mut self, enabled: TaskSet, tasks: impl Iterator<Item = TaskId> + Clone) -> (usize, TaskId) {
+        if enabled.has_many() && !self.has_many_tasks {
+            self.draw_many();
+        }
         let highest = self.chooser.pick(self.steps, tasks);
         self.steps += 1;
         highest
@@ -82,9 +100,10 @@ impl Scheduler for Pct {
         self.longest = self.longest.max(self.steps);
         self.steps = 0;
         let (random, longest) = (&mut self.runs.random, self.longest);
-        for priority in &mut self.chooser.priorities {
+        for priority in &mut self.chooser.priorities[..TaskId::FEW] {
             *priority = random.next() | 1 << 63;
         }
+        (self.first, self.has_many_tasks) = (self.chooser.priorities[0], false);
         // The priority of a change point is independent of its time: of two lowered tasks, either
         // may run first.
         self.chooser.begin((1..u64::from(self.depth)).map(|priority| {
@@ -95,7 +114,8 @@ impl Scheduler for Pct {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
-        Choice::Step(self.pick(point.enabled.iter().map(|it| it.task)).0)
+        let tasks = point.enabled.iter().map(|it| it.task);
+        Choice::Step(self.pick(tasks.clone().collect(), tasks).0)
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
@@ -113,6 +133,6 @@ impl Scheduler for Pct {
 
 impl FastPath for Pct {
     fn replay_choice(&mut self, enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
-        Some(self.pick(enabled.iter()).1)
+        Some(self.pick(enabled, enabled.iter()).1)
     }
 }

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     choosers,
     scheduler::{Begin, Choice, Point, Scheduler},
-    step::TaskId,
+    step::PerTask,
 };
 
 /// The entry in the table of schedulers.
@@ -32,7 +32,7 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
 pub struct Pos {
     runs: RandomRuns,
     // The priority of the next step of each task.
-    chooser: choosers::PosChooser<[u64; TaskId::MAX]>,
+    chooser: choosers::PosChooser<PerTask<u64>>,
 }
 
 impl Pos {

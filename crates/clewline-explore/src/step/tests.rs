@@ -87,14 +87,26 @@ fn accesses_are_listed_by_their_numbers() {
 
 #[test]
 fn a_set_counts_and_finds_its_members() {
-    for bits in 0..=u16::MAX {
+    let high = (0..=u64::BITS).map(|n| u64::MAX.checked_shr(n).unwrap_or(0));
+    let sets =
+        (0..1 << 12).chain((0..1 << 8).map(|it| it << 56)).chain(high.clone()).chain(high.map(|it| !it));
+    for bits in sets {
         let (set, members) = (TaskSet(bits), TaskSet(bits).iter().collect::<Vec<_>>());
         assert_eq!(set.len(), members.len());
         for n in 0..=TaskId::MAX {
             assert_eq!(set.nth(n), members.get(n).copied(), "{n} of {set:?}");
         }
         for &member in &members {
+            assert!(set.contains(member));
             assert_eq!(set.nth(set.before(member).len()), Some(member));
         }
+    }
+}
+
+#[test]
+fn the_first_tasks_are_a_set_of_as_many() {
+    for n in 0..=TaskId::MAX {
+        let first: Vec<_> = TaskSet::all(n).iter().map(TaskId::index).collect();
+        assert_eq!(first, (0..n).collect::<Vec<_>>());
     }
 }

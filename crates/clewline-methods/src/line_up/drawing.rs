@@ -66,14 +66,17 @@ impl Threads {
     }
 
     /// `a`, `b`, … for the columns, `before` and `after` for the calls around them, and further
-    /// letters for threads that the subject started.
+    /// letters for threads that the subject started. After `z` come numbers, as in tokens: `[26]`.
     pub(super) fn name(&self, process: usize) -> String {
         if self.is_before(process) {
             "before".to_owned()
         } else if self.is_after(process) {
             "after".to_owned()
         } else {
-            char::from(b'a' + process.min(25) as u8).to_string()
+            match u8::try_from(process) {
+                Ok(letter @ 0..26) => char::from(b'a' + letter).to_string(),
+                _ => format!("[{process}]"),
+            }
         }
     }
 }

@@ -143,7 +143,7 @@ impl ObservedOperation {
         let times = |it: &ObservedOperation| CallOutcome {
             call: it.called,
             ret: it.returned.as_ref().map(|it| (it.0, ())),
-            order: it.order,
+            order: it.order.clone(),
         };
         times(self).precedes(&times(other))
     }

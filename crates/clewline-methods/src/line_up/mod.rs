@@ -43,7 +43,7 @@ use std::{
 use clewline_core::{CodecError, ResultId};
 use clewline_explore::{Coverage, Ending, Limit, Schedule, TaskId, schedulers::replay::Replay};
 use clewline_matrix::{Explorable, Strategy, TestProgram, why_cut};
-use clewline_threads::control::{self, ExtraPoints, FailureKind};
+use clewline_threads::control::{self, Excess, ExtraPoints, FailureKind};
 
 use self::{
     concurrent::{ConcurrentQuery, ConcurrentResult, Expected, ExplorationMode, explore_all},
@@ -94,6 +94,9 @@ pub fn check(
     let mut program = program(subject, matrix, options)?;
     MatrixCheck { subject, matrix, options, program: &mut *program, texts: ResultTexts::default() }.run()
 }
+
+/// In the reason of an unknown verdict: executions had more threads than [`TaskId::MAX`].
+pub const TOO_MANY_THREADS: &str = "had more threads than";
 
 /// A matrix on a subject, ready to be run.
 fn program(
@@ -289,9 +292,12 @@ impl MatrixCheck<'_> {
         match &explored.coverage {
             Coverage::Exhausted => Verdict::Holds(()),
             Coverage::Limited(Limit::Cut(n)) => {
-                let is_long = format!("were longer than {} steps", self.options.limits.steps);
-                let executions = format!("{n} executions {is_long} or had more than {} tasks", TaskId::MAX);
-                Verdict::Unknown(executions + &why_cut(self.program.unended()))
+                let unended = self.program.unended();
+                let excess = match unended.map(|it| it.why) {
+                    Some(Excess::Tasks) => format!("{TOO_MANY_THREADS} {}", TaskId::MAX),
+                    _ => format!("were longer than {} steps", self.options.limits.steps),
+                };
+                Verdict::Unknown(format!("{n} executions {excess}{}", why_cut(unended)))
             }
             Coverage::Limited(Limit::Diverged(diverged)) => {
                 Verdict::Unknown(divergence(diverged, self.program))
@@ -355,7 +361,7 @@ impl MatrixCheck<'_> {
                 call: call.clone(),
                 called: operation.call,
                 returned: operation.ret.map(|(step, result)| (step, self.program.show_result(at, result))),
-                order: operation.order,
+                order: operation.order.clone(),
             })
             .collect()
     }

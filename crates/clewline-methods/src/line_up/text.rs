@@ -11,7 +11,7 @@ use clewline_report::render::{
     Cause,
     block::{Block, Fact, hanging},
     count, grouped,
-    text::{Style, duration, holds_if, with_article},
+    text::{Style, duration, holds_if, shell_word, with_article},
 };
 use clewline_threads::{
     control::{CellAccess, DataRace, MemoryModel, RacingAccess, Remedy, RemedyKind},
@@ -547,10 +547,17 @@ pub fn typed(matrix: &Matrix, reader: Audience) -> String {
         Audience::Shell => ("--matrix ", " --initial ", " --final "),
         Audience::Test => ("", ", initial: ", ", last: "),
     };
-    let part = |name: &str, calls: &[String]| {
-        if calls.is_empty() { String::new() } else { format!("{name}\"{}\"", calls.join(" ")) }
+    // Calls may have strings as arguments.
+    let quoted = |text: String| match reader {
+        Audience::Shell if text.contains('"') => shell_word(&text),
+        Audience::Test if text.contains('"') => format!("{text:?}"),
+        Audience::Shell | Audience::Test => format!("\"{text}\""),
     };
-    format!("{columns}\"{matrix}\"{}{}", part(before, &matrix.initial), part(after, &matrix.last))
+    let part = |name: &str, calls: &[String]| {
+        if calls.is_empty() { String::new() } else { format!("{name}{}", quoted(calls.join(" "))) }
+    };
+    let columns = format!("{columns}{}", quoted(matrix.to_string()));
+    format!("{columns}{}{}", part(before, &matrix.initial), part(after, &matrix.last))
 }
 
 /// The text about the factor between the word and the colon, if one was requested.

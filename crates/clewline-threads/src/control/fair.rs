@@ -8,13 +8,13 @@
 //!
 //! Source: M. Musuvathi and S. Qadeer, "Fair stateless model checking", 2008.
 
-use clewline_explore::{TaskId, TaskSet};
+use clewline_explore::{PerTask, TaskId, TaskSet};
 
 /// The priorities and windows of the tasks that have yielded.
 #[derive(Debug, Default)]
 pub(super) struct Fairness {
     yielded: TaskSet,
-    windows: [Window; TaskId::MAX],
+    windows: PerTask<Window>,
     before: TaskSet,
 }
 

@@ -51,8 +51,8 @@ pub(crate) use engine::{
     wait_until_unwound, with_local,
 };
 pub use engine::{
-    Control, ExecutionLimit, ExtraPoints, Foreign, ForeignAccess, Holder, Limits, Moment, Need, Pending,
-    Stored, Unended, Updated, WakeCondition,
+    Control, Excess, ExecutionLimit, ExtraPoints, Foreign, ForeignAccess, Holder, Limits, Moment, Need,
+    Pending, Stored, Unended, Updated, WakeCondition,
 };
 #[cfg(all(feature = "bench", not(miri)))]
 #[doc(hidden)]
@@ -64,4 +64,4 @@ pub use panics::{FailureKind, Panic};
 pub use place::{Place, Resolver, Site, set_resolver};
 pub use program::{CallOutcome, Calls, ExecutionOutcome, ThreadProgram};
 pub use races::{CellAccess, DataRace, RacingAccess, Remedy, RemedyKind};
-pub use view::HappensBefore;
+pub use view::{HappensBefore, Intervals};

@@ -5,7 +5,12 @@ use std::{
     time::Duration,
 };
 
-use clewline_explore::schedulers::{bounded::Bounded, exhaustive::Exhaustive, serial::Serial};
+use clewline_explore::{
+    TaskId,
+    schedulers::{
+        SchedulerSettings, bounded::Bounded, exhaustive::Exhaustive, random::RandomScheduler, serial::Serial,
+    },
+};
 
 use super::*;
 use crate::{
@@ -84,15 +89,31 @@ fn tasks_belong_to_the_operation_that_started_them() {
 #[test]
 fn too_many_tasks_cut_the_execution() {
     let call = |_: &Count, _| {
-        let _handles: Vec<_> = (0..20).map(|_| spawn(park)).collect();
+        let _handles: Vec<_> = (0..TaskId::MAX).map(|_| spawn(park)).collect();
         0
     };
     check(1, count, call, &["- cut: Tasks"]);
     let call = |_: &Count, _| {
-        scope(|scope| (0..20).for_each(|_| drop(scope.spawn(park))));
+        scope(|scope| (0..TaskId::MAX).for_each(|_| drop(scope.spawn(park))));
         0
     };
     check(1, count, call, &["- cut: Tasks"]);
+}
+
+#[test]
+fn thirty_two_tasks_are_started_and_joined() {
+    let call = |it: &Count, _| {
+        let add = |_| {
+            let it = Arc::clone(it);
+            spawn(move || it.add(1))
+        };
+        let handles: Vec<_> = (0..32).map(add).collect();
+        handles.into_iter().map(|it| it.join().unwrap()).sum()
+    };
+    // Whatever the order, each number is returned once.
+    let settings = SchedulerSettings { executions: 50, ..SchedulerSettings::default() };
+    let found = outcomes(&mut RandomScheduler::new(&settings), Limits::default(), 1, count, call);
+    assert_eq!(Vec::from_iter(found), [(0..32).sum::<i32>().to_string()]);
 }
 
 #[test]

@@ -49,7 +49,7 @@ struct Copy {
 
 static DATA: RuntimeOwned<UserData> =
     RuntimeOwned::new(UserData { ranges: Vec::new(), copied: Vec::new(), others: Vec::new() });
-static PENDING: RuntimeOwned<[Option<Pending>; TaskId::MAX]> = RuntimeOwned::new([None; TaskId::MAX]);
+static PENDING: [RuntimeCell<Option<Pending>>; TaskId::MAX] = [const { RuntimeCell::new(None) }; TaskId::MAX];
 static COPY: RuntimeOwned<Copy> =
     RuntimeOwned::new(Copy { ranges: Vec::new(), bytes: Vec::new(), ignored: Vec::new() });
 /// The return addresses of calls that were reported.
@@ -73,7 +73,7 @@ pub(super) fn prepare() {
 /// The running task calls `function` with these arguments, and will return to `pc`.
 pub(super) fn start(control: Control, function: &'static Function, pc: usize, arguments: &[usize; 6]) {
     COPY.get().take(arguments);
-    PENDING.get()[control.task().index()] = Some(Pending { function, pc });
+    PENDING[control.task().index()].set(Some(Pending { function, pc }));
     HAS_WORK.set(true);
 }
 
@@ -158,7 +158,7 @@ pub(super) fn report(Function { name, library, .. }: &Function, pc: usize) {
 
 /// Records what the pending call of `task` has changed.
 fn record(task: TaskId) {
-    let Some(pending) = PENDING.get()[task.index()] else { return };
+    let Some(pending) = PENDING[task.index()].get() else { return };
     let mut is_racing = false;
     COPY.get().compare(|word, bytes| is_racing |= races::record_foreign_write(task, word, bytes, pending.pc));
     if is_racing {
@@ -179,7 +179,7 @@ pub(super) fn settle(control: Control) {
 fn settle_call(control: Control) {
     record(control.task());
     races::note_unseen_acquire(control.task());
-    PENDING.get()[control.task().index()] = None;
+    PENDING[control.task().index()].set(None);
     HAS_WORK.set(false);
     if RESTARTS.replace(false) {
         control.restart_exploration();
@@ -211,7 +211,7 @@ pub(super) fn suspend(task: TaskId) {
 
 /// `task` continues, in its call if one is pending.
 pub(super) fn resume(task: TaskId) {
-    let is_pending = PENDING.get()[task.index()].is_some();
+    let is_pending = PENDING[task.index()].get().is_some();
     if is_pending {
         COPY.get().take(&[0; 6]);
     }
@@ -220,7 +220,7 @@ pub(super) fn resume(task: TaskId) {
 
 /// An execution begins.
 pub(super) fn begin() {
-    PENDING.get().fill(None);
+    current_task::of_used(&PENDING).iter().for_each(|it| it.set(None));
     COPY.get().ignored.clear();
     HAS_WORK.set(false);
     RESTARTS.set(false);

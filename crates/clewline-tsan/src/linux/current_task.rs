@@ -46,6 +46,15 @@ static CURRENT: CurrentTask = CurrentTask {
 static STACKS: [[AtomicUsize; 2]; TaskId::MAX] =
     [const { [AtomicUsize::new(0), AtomicUsize::new(0)] }; TaskId::MAX];
 
+// How many tasks an execution has had at most.
+static TASKS_USED: RuntimeCell<usize> = RuntimeCell::new(0);
+
+/// Of what there is for each task that may exist: what is there for those that have existed.
+#[inline(always)]
+pub(super) fn of_used<T>(all: &[T; TaskId::MAX]) -> &[T] {
+    &all[..TASKS_USED.get()]
+}
+
 /// The thread pointer of this thread.
 #[inline(always)]
 pub(super) fn thread_pointer() -> usize {
@@ -187,6 +196,7 @@ pub(super) fn load() {
 
 /// Sets the stack of `task`.
 pub(super) fn set_stack(task: TaskId, stack: &Range<usize>) {
+    TASKS_USED.set(TASKS_USED.get().max(task.index() + 1));
     let [low, size] = &STACKS[task.index()];
     low.store(stack.start, Relaxed);
     size.store(stack.end - stack.start, Relaxed);
@@ -203,7 +213,7 @@ pub(super) fn is_own_stack(address: usize) -> bool {
 /// The task whose stack contains an address.
 pub(super) fn owner_of(address: usize) -> Option<TaskId> {
     let is_there = |it: &[AtomicUsize; 2]| address.wrapping_sub(it[0].load(Relaxed)) < it[1].load(Relaxed);
-    STACKS.iter().position(is_there).map(|it| TaskId(it as u8))
+    of_used(&STACKS).iter().position(is_there).map(|it| TaskId(it as u8))
 }
 
 /// Whether an address is in the guard page of the running task's stack.
@@ -373,7 +383,7 @@ pub(super) fn own_memory(to: &mut Vec<Range<usize>>) {
 
 /// No lock is held.
 pub(super) fn begin_locks() {
-    for own in &WRITE_COUNTS {
+    for own in of_used(&WRITE_COUNTS) {
         if own.get().locks != 0 {
             own.set(WriteCount { locks: 0, ..own.get() });
         }

@@ -165,7 +165,7 @@ impl Isolated {
         to.put(watchdog::late_code() as u64);
         to.put_maybe(self.inner.unended(), |to, it| {
             to.put(it.place.word() as u64);
-            to.put_flag(it.waits);
+            to.put_excess(it.why);
         });
         to.put_flag(self.inner.is_cut_short());
         unseen::send(to);
@@ -182,7 +182,7 @@ impl Isolated {
         self.guess = self.guess.or(guess);
         watchdog::set_late_code(from.take_usize());
         let unended =
-            from.take_maybe(|from| Unended { place: self.results.take_place(from), waits: from.take_flag() });
+            from.take_maybe(|from| Unended { place: self.results.take_place(from), why: from.take_excess() });
         self.unended = self.unended.or(unended);
         self.is_cut_short |= from.take_flag();
         unseen::receive(from);

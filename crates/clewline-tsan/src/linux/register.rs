@@ -2,7 +2,7 @@
 //!
 //! `clewline.h` calls these functions before `main` does anything.
 
-use std::ffi::{CStr, c_char, c_int, c_long, c_uint};
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_ulong};
 
 use super::{
     call::stubs,
@@ -107,6 +107,67 @@ extern "C" fn clewline_register_may_fail(results: *const c_char) {
 #[unsafe(no_mangle)]
 extern "C" fn clewline_register_role(role: *const c_char) {
     registered().roles.push(text(role));
+}
+
+// Results and arguments from here on are texts: their numbers.
+const FIRST_TEXT: c_long = c_long::MIN + 16;
+const TEXTS_MAX: usize = 1 << 20;
+
+// Every text that was an argument or a result. They are never moved: the code has their addresses.
+static TEXTS: RuntimeOwned<Vec<CString>> = RuntimeOwned::new(Vec::new());
+
+/// The number of a text.
+pub(super) fn intern(text: &str) -> c_long {
+    let bytes: Vec<u8> = text.bytes().filter(|it| *it != 0).collect();
+    let texts = TEXTS.get();
+    let at = texts.iter().position(|it| it.as_bytes() == bytes).unwrap_or_else(|| {
+        if texts.len() == TEXTS_MAX {
+            signals::die("error: the operations return more than 1,048,576 different texts\n");
+        }
+        texts.push(CString::new(bytes).expect("zeros were left out"));
+        texts.len() - 1
+    });
+    FIRST_TEXT + at as c_long
+}
+
+/// The text with that number, if it is that of one.
+pub(super) fn text_of(number: c_long) -> Option<&'static CStr> {
+    let at = usize::try_from(number.checked_sub(FIRST_TEXT)?).ok()?;
+    TEXTS.get().get(at).map(CString::as_c_str)
+}
+
+/// A result that is shown as it is.
+#[unsafe(no_mangle)]
+extern "C" fn clewline_text(shown: *const c_char) -> c_long {
+    current_task::as_runtime(|| intern(&text(shown)))
+}
+
+/// A result that is a string: shown in quotation marks, as specifications write it.
+#[unsafe(no_mangle)]
+extern "C" fn clewline_string(string: *const c_char) -> c_long {
+    current_task::as_runtime(|| intern(&format!("{:?}", text(string))))
+}
+
+/// A result of 128 bits.
+#[unsafe(no_mangle)]
+extern "C" fn clewline_integer(high: c_long, low: c_ulong, is_signed: c_int) -> c_long {
+    let number = i128::from(high) << 64 | i128::from(low);
+    match c_long::try_from(number) {
+        // Smaller ones are not numbers.
+        Ok(number) if (0 <= number || is_signed != 0) && FIRST_TEXT + TEXTS_MAX as c_long <= number => number,
+        _ if is_signed != 0 => current_task::as_runtime(|| intern(&number.to_string())),
+        _ => current_task::as_runtime(|| intern(&(number as u128).to_string())),
+    }
+}
+
+/// An argument as a string. A number is its digits.
+#[unsafe(no_mangle)]
+extern "C" fn clewline_argument_text(argument: c_long) -> *const c_char {
+    let known = |number| text_of(number).map_or(c"".as_ptr(), CStr::as_ptr);
+    match text_of(argument) {
+        Some(text) => text.as_ptr(),
+        None => current_task::as_runtime(|| known(intern(&argument.to_string()))),
+    }
 }
 
 /// Writes the message of the exception that is handled, and returns its length.

@@ -3,7 +3,7 @@
 use std::ffi::c_long;
 
 use clewline_core::{CodecError, NotFound};
-use clewline_matrix::{Explorable, TestProgram, foreign_program};
+use clewline_matrix::{BadMatrix, Explorable, TestProgram, foreign_program, split_outside};
 use clewline_threads::control::{Calls, Limits};
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     calls_out, current_task,
     foreign::ForeignCode,
     interpose, isolate,
-    register::{ARGUMENTS_MAX, Function, Operation, Work, registered},
+    register::{ARGUMENTS_MAX, Function, Operation, Work, intern, registered, text_of},
 };
 
 /// A call that can be made.
@@ -36,7 +36,10 @@ fn show(result: i64) -> String {
         NONE_RESULT => "None".to_owned(),
         TRUE_RESULT => "true".to_owned(),
         FALSE_RESULT => "false".to_owned(),
-        number => number.to_string(),
+        number => match text_of(number) {
+            Some(text) => text.to_string_lossy().into_owned(),
+            None => number.to_string(),
+        },
     }
 }
 
@@ -75,7 +78,9 @@ impl Subject {
         let names = self.operations.iter().map(|it| it.name.as_str());
         let operation =
             found.ok_or_else(|| CodecError(NotFound::new("operation", name, names).to_string()))?;
-        let given: Vec<&str> = if given.is_empty() { Vec::new() } else { given.split(',').collect() };
+        let bad = |it: BadMatrix| CodecError(format!("`{label}`: {it}"));
+        let given =
+            if given.is_empty() { Vec::new() } else { split_outside(given, |it| it == ',').map_err(bad)? };
         if given.len() != operation.arguments {
             let example = invocation(name, &EXAMPLE_ARGUMENTS[..operation.arguments]);
             return Err(CodecError(match operation.arguments {
@@ -86,11 +91,33 @@ impl Subject {
         }
         let mut arguments = [0; ARGUMENTS_MAX];
         for (argument, text) in arguments.iter_mut().zip(given) {
-            let unreadable = |_| CodecError(format!("`{label}`: expected a number, found `{}`", text.trim()));
-            *argument = text.trim().parse().map_err(unreadable)?;
+            *argument = argument_of(text.trim()).ok_or_else(|| {
+                CodecError(format!("`{label}`: expected a number or a \"string\", found `{}`", text.trim()))
+            })?;
         }
         Ok(Call { function: operation.function, arguments })
     }
+}
+
+/// A number, or the number of a string in quotation marks.
+fn argument_of(text: &str) -> Option<c_long> {
+    let Some(quoted) = text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) else {
+        return text.parse().ok();
+    };
+    let (mut string, mut is_escaped) = (String::new(), false);
+    for it in quoted.chars() {
+        if it == '\\' && !is_escaped {
+            is_escaped = true;
+            continue;
+        }
+        string.push(match it {
+            'n' if is_escaped => '\n',
+            't' if is_escaped => '\t',
+            _ => it,
+        });
+        is_escaped = false;
+    }
+    Some(intern(&string))
 }
 
 const EXAMPLE_ARGUMENTS: [c_long; ARGUMENTS_MAX] = [1, 2, 3, 4];

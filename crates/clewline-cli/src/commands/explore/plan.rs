@@ -3,12 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use clewline_core::VerdictKind;
-use clewline_explore::{Bound, Limit, schedulers};
+use clewline_explore::{Bound, Limit, TaskId, schedulers};
 use clewline_formats::{ReadOptions, formats};
 use clewline_methods::{
     line_up::{
-        Checked, LineUpFinding, LineUpOptions, Matrix, MatrixEntry, Plan, Reference, ThreadScheduler, calls,
-        text::MatrixSummary,
+        Checked, LineUpFinding, LineUpOptions, Matrix, MatrixEntry, Plan, Reference, TOO_MANY_THREADS,
+        ThreadScheduler, calls, text::MatrixSummary,
     },
     relaxed::{ElementCalls, Matrices, QuasiQuery},
 };
@@ -28,8 +28,8 @@ use crate::commands::{
     units::{self, AtMost, Shrink},
 };
 
-// The engine names tasks by letters; this is the number of letters.
-const COLUMNS_MAX: usize = 14;
+// Initial and final calls need a task each.
+const COLUMNS_MAX: usize = TaskId::MAX - 2;
 
 /// The matrices to check. A seed that is not given is that of the journal, or a new one.
 pub(super) fn of(args: &Args, subject: &Subject, journal: Option<&Journal>) -> Result<Plan, Failure> {
@@ -270,11 +270,11 @@ fn next_of_finding(
         (None, true) => (command.to_owned(), Some(format!("{command} --full"))),
         (None, false) => {
             let token = options.memory.model.token(&finding.schedule);
-            let again = format!("{command} --replay {token}");
+            let again = format!("{command}{} --replay {}", subject.racing_flag(), shell_word(&token));
             (again.clone(), Some(again))
         }
         (Some(token), _) => {
-            let again = format!("{command} --replay {token}");
+            let again = format!("{command}{} --replay {}", subject.racing_flag(), shell_word(token));
             (again.clone(), Some(format!("{again} --full")).filter(|_| !args.full))
         }
     };
@@ -308,6 +308,12 @@ fn beyond_limit(
         }
         (Some(Limit::Executions(most)), _) => {
             Some(format!("{command}{steps} --executions {}", most.saturating_mul(10)))
+        }
+        // No flag allows more threads.
+        (Some(Limit::Cut(_)), _)
+            if summary.reason.as_ref().is_some_and(|it| it.contains(TOO_MANY_THREADS)) =>
+        {
+            None
         }
         (Some(Limit::Cut(_)), _) => Some(format!("{command} --steps {}", args.steps.saturating_mul(10))),
         _ => None,

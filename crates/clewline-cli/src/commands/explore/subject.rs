@@ -26,6 +26,8 @@ pub(super) struct Subject {
     unseen: Box<dyn Fn() -> NotSeen>,
     /// The scheduling points that were found, if it is a program.
     racing: Option<Box<dyn Fn() -> String>>,
+    /// The flag with these points, for a replay.
+    racing_flag: Option<Box<dyn Fn() -> String>>,
     /// Whether it is a whole program; then every result is correct.
     is_body: bool,
     /// Its number among several programs.
@@ -65,6 +67,7 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
         is_lost: Box::new(|| false),
         unseen: Box::new(NotSeen::default),
         racing: None,
+        racing_flag: None,
         is_body: false,
         number: None,
         matrices: Vec::new(),
@@ -86,6 +89,7 @@ impl Subject {
             is_lost: given.is_lost,
             unseen: given.unseen,
             racing: Some(given.racing),
+            racing_flag: Some(given.racing_flag),
             is_body: given.is_body,
             number: given.number,
         })
@@ -141,6 +145,11 @@ impl Subject {
     /// If it is a program: the scheduling points that were found so far.
     pub(super) fn racing(&self) -> Option<String> {
         self.racing.as_ref().map(|it| it())
+    }
+
+    /// The flag with these points, which a replay needs.
+    pub(super) fn racing_flag(&self) -> String {
+        self.racing_flag.as_ref().map_or_else(String::new, |it| it())
     }
 
     /// The role of the thread that calls `call`, if only one does.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::{
     order::VectorClock,
-    step::{TaskId, TaskSet},
+    step::{PerTask, TaskId, TaskSet},
 };
 
 /// The number of an event: its position in the order in which events were added.
@@ -19,7 +19,7 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// A set of events that contains the events of a task up to some point, for each task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Prefix([u32; TaskId::MAX]);
+pub(super) struct Prefix(PerTask<u32>);
 
 impl Prefix {
     pub(super) fn contains(&self, event: &Event) -> bool {
@@ -40,7 +40,7 @@ impl Prefix {
 
 impl VectorClock for Prefix {
     fn join(&mut self, other: &Prefix) {
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+        for (mine, theirs) in self.0.iter_mut().zip(&*other.0) {
             *mine = (*mine).max(*theirs);
         }
     }

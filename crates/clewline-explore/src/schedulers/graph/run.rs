@@ -3,7 +3,7 @@
 use super::events::{EventId, Location, NOWHERE, Prefix};
 use crate::{
     order::{TaskClocks, VectorClock},
-    step::{SharedId, TaskId, TaskSet},
+    step::{PerTask, SharedId, TaskId, TaskSet},
 };
 
 /// How far the graph has been executed.
@@ -12,7 +12,7 @@ pub(super) struct Run {
     // The tasks of the steps that were executed before, in order, and how many have begun again.
     pub(super) plan: Vec<TaskId>,
     pub(super) steps: usize,
-    pub(super) tasks: [TaskState; TaskId::MAX],
+    pub(super) tasks: PerTask<TaskState>,
     // By event.
     pub(super) is_executed: Vec<bool>,
     // By object.

@@ -1,6 +1,6 @@
 //! The engine's state for weak memory models.
 
-use clewline_explore::{SharedId, TaskId, TaskSet};
+use clewline_explore::{PerTask, SharedId, TaskId, TaskSet};
 
 use crate::control::{memory::Memory, place::Place, races::DataRace, view::HappensBefore};
 
@@ -18,8 +18,8 @@ pub(super) struct WeakMemory {
     /// The task that ran before buffers were flushed: switching to any other task is a preemption.
     pub(super) runner: Option<TaskId>,
     // The store buffer of each task.
-    pub(super) buffer_of: [Option<TaskId>; TaskId::MAX],
-    pub(super) owner_of: [Option<TaskId>; TaskId::MAX],
+    pub(super) buffer_of: PerTask<Option<TaskId>>,
+    pub(super) owner_of: PerTask<Option<TaskId>>,
     // By object: its address and how to write to it.
     pub(super) write_back: Vec<Option<(*const (), WriteBack)>>,
     // The lock that this step acquires has been acquired.
@@ -54,7 +54,7 @@ impl WeakMemory {
             counts_matter: _,
         } = self;
         if !buffers.is_empty() {
-            (*buffer_of, *owner_of) = ([None; TaskId::MAX], [None; TaskId::MAX]);
+            (*buffer_of, *owner_of) = Default::default();
         }
         (*buffers, *undrained, *runner) = (TaskSet::EMPTY, TaskSet::EMPTY, None);
         (*has_acquired, *race) = (false, None);

@@ -6,8 +6,9 @@ use super::{
     super::memory::MemoryModel,
     replay::{LONG_EXECUTION_STEPS, Repeats},
     state::{Engine, Next, Task},
-    types::{ExecutionLimit, Unended, WakeCondition},
+    types::{Excess, ExecutionLimit, Unended, WakeCondition},
 };
+use crate::control::place::Place;
 
 // For this many rounds in which only spinning tasks can move, they run in every order.
 const ANY_ORDER_SPIN_ROUNDS: u32 = 3;
@@ -182,13 +183,19 @@ impl Engine {
 
     /// The execution is too long. `is_wait`: nothing but loops could move.
     fn cut(&mut self, is_wait: bool) -> bool {
-        if !self.is_free {
-            let place = self.tasks[self.current.index()].place;
-            let place = self.foreign.map_or(place, |it| it.shown_place(place));
-            self.unended.get_or_insert(Unended { place, waits: is_wait || self.idle_rounds != 0 });
-        }
+        let is_wait = is_wait || self.idle_rounds != 0;
+        let place = self.tasks[self.current.index()].place;
+        self.note_unended(place, if is_wait { Excess::Waiting } else { Excess::Steps });
         self.limit = Some(ExecutionLimit::Steps);
         self.finish(Ending::Cut)
+    }
+
+    /// The execution is cut at `place`.
+    pub(super) fn note_unended(&mut self, place: Place, why: Excess) {
+        if !self.is_free {
+            let place = self.foreign.map_or(place, |it| it.shown_place(place));
+            self.unended.get_or_insert(Unended { place, why });
+        }
     }
 
     /// No other task can move: spinning tasks run another round and may give up.

@@ -11,7 +11,6 @@ use clewline_explore::{Access, SharedId, TaskId};
 use super::{
     super::memory::{AtomicAccess, Loaded, MemoryModel, Origin, ReadModifyWrite},
     state::Control,
-    types::ExecutionLimit,
 };
 use crate::control::place::Place;
 
@@ -171,7 +170,7 @@ impl Control {
         let is_buffered =
             self.engine().weak.settings.model == MemoryModel::Tso && access.order != Ordering::SeqCst;
         if is_buffered && !self.engine().has_room_for_buffer() {
-            self.cut_execution(ExecutionLimit::Tasks);
+            self.cut_for_tasks(access.place);
         }
         let (now, origin) = self.with(|memory, engine| {
             memory.open(by, access.size, held, access.is_unseen);

@@ -10,7 +10,7 @@ use clewline_explore::{Access, SharedId, TaskId};
 use super::{
     fast_path::FastPathResult,
     state::{Body, Control, ENDING, ENGINE, Engine, Next},
-    types::{Attempt, ExecutionLimit, Need, WakeCondition},
+    types::{Attempt, Need, WakeCondition},
     unwind::{self, give_way},
 };
 use crate::control::place::Place;
@@ -210,7 +210,7 @@ impl Control {
             self.arrive(SharedId::NONE, Attempt::new(Access::Fence), place);
         }
         if self.engine().tasks.len() == TaskId::MAX {
-            self.cut_execution(ExecutionLimit::Tasks);
+            self.cut_for_tasks(place);
         }
         self.engine().spawn(body)
     }

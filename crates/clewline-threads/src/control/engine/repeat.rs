@@ -2,7 +2,7 @@
 
 use std::{mem, ops::Range, ptr};
 
-use clewline_explore::{Pick, TaskId, TaskSet};
+use clewline_explore::{PerTask, Pick, TaskId, TaskSet};
 
 use super::{
     replay::{Before, Repeats, Replay},
@@ -48,8 +48,7 @@ impl Engine {
     /// A hash of everything that decides which tasks can move, apart from what they read.
     fn waits_hash(&self) -> u64 {
         self.tasks.iter().fold(self.objects.levels_hash(), |mixed, it| {
-            let after = it.pending.after.iter().fold(0, |bits, task| bits | 1 << task.0);
-            [it.is_woken.into(), it.spurious.into(), after].into_iter().fold(mixed, mix)
+            [it.is_woken.into(), it.spurious.into(), it.pending.after.0].into_iter().fold(mixed, mix)
         })
     }
 
@@ -130,7 +129,7 @@ impl Engine {
             tasks: self.tasks.len(),
             at: 0,
             enabled: TaskSet::EMPTY,
-            arrived: [None; TaskId::MAX],
+            arrived: PerTask::default(),
             image: None,
             before: None,
             ignored,

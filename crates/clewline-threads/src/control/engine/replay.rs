@@ -1,6 +1,6 @@
 //! A round of an execution that a replica runs again.
 
-use clewline_explore::{TaskId, TaskSet};
+use clewline_explore::{PerTask, TaskId, TaskSet};
 
 use crate::control::{
     local_state::Registers,
@@ -34,7 +34,7 @@ pub(super) struct Replay {
     pub(super) at: usize,
     pub(super) enabled: TaskSet,
     // For each task, its registers when it arrived last.
-    pub(super) arrived: [Option<Registers>; TaskId::MAX],
+    pub(super) arrived: PerTask<Option<Registers>>,
     pub(super) image: Option<Image>,
     pub(super) before: Option<Before>,
     pub(super) ignored: Ignored,
@@ -44,5 +44,5 @@ pub(super) struct Replay {
 #[derive(Debug)]
 pub(super) struct Before {
     pub(super) levels: u64,
-    pub(super) arrived: [Option<Registers>; TaskId::MAX],
+    pub(super) arrived: PerTask<Option<Registers>>,
 }

@@ -42,13 +42,30 @@ pub enum ExecutionLimit {
     Tasks,
 }
 
-/// A place where an execution was cut because it was too long.
+/// A place where an execution was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unended {
     /// Where the running task was.
     pub place: Place,
-    /// Whether nothing but waiting loops could move. They may count and give up, or never end.
-    pub waits: bool,
+    /// Why it was cut.
+    pub why: Excess,
+}
+
+/// What an execution had too much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excess {
+    /// Steps.
+    Steps,
+    /// Steps in which nothing but waiting loops could move. They may count and give up, or never
+    /// end.
+    Waiting,
+    /// Tasks.
+    Tasks,
+}
+
+impl Excess {
+    /// Each of them.
+    pub const ALL: [Excess; 3] = [Excess::Steps, Excess::Waiting, Excess::Tasks];
 }
 
 impl Default for Limits {

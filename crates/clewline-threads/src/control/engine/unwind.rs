@@ -16,7 +16,7 @@ use clewline_explore::{Access, Ending, SharedId, TaskId};
 
 use super::{
     state::{Control, ENDING, Engine, Next},
-    types::{Attempt, ExecutionLimit},
+    types::{Attempt, Excess, ExecutionLimit},
 };
 use crate::control::{fiber::Seat, place::Place, stacks};
 
@@ -161,11 +161,12 @@ impl Control {
         }
     }
 
-    /// Ends the execution because a limit is reached.
+    /// Ends the execution at `place`, because there are as many tasks as possible.
     #[track_caller]
-    pub(super) fn cut_execution(self, limit: ExecutionLimit) -> ! {
+    pub(super) fn cut_for_tasks(self, place: Place) -> ! {
         let engine = self.engine();
-        engine.limit = Some(limit);
+        engine.note_unended(place, Excess::Tasks);
+        engine.limit = Some(ExecutionLimit::Tasks);
         engine.end_with(if engine.is_free { Ending::Redundant } else { Ending::Cut });
         let place = Place::caller();
         loop {

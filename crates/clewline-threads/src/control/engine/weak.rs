@@ -20,7 +20,6 @@ use super::{
     },
     buffers::WriteBack,
     state::{Control, Engine, Task},
-    types::ExecutionLimit,
 };
 use crate::control::place::Place;
 
@@ -149,7 +148,7 @@ impl Control {
         let waits = is_tso && order == Ordering::SeqCst;
         self.access(object, if waits { Access::Update } else { Access::Write });
         if is_tso && !waits && !self.engine().has_room_for_buffer() {
-            self.cut_execution(ExecutionLimit::Tasks);
+            self.cut_for_tasks(place);
         }
         let by = self.by(object, order, place);
         let old = held();
@@ -346,14 +345,14 @@ impl Engine {
 
     /// The place of an operation in happens-before, if that determines which precede which.
     pub(in crate::control) fn order(&self, operation: usize) -> Option<HappensBefore> {
-        self.weak.orders.get(operation).copied()
+        self.weak.orders.get(operation).cloned()
     }
 
     #[cold]
     pub(super) fn note_call(&mut self, operation: u32) {
         let me = self.current;
         // An operation does not happen before itself: its return is in a later interval.
-        let known = self.memory().publish(me).times();
+        let known = self.memory().publish(me).into_times();
         self.weak.orders[operation as usize] = HappensBefore { task: me, returned: 0, known };
     }
 

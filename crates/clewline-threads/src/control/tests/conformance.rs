@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clewline_core::Random;
 use clewline_explore::{
-    Begin, Bounds, Choice, FastPath, Point, Schedule, Scheduler, Step,
+    Begin, Bounds, Choice, FastPath, Point, Schedule, Scheduler, Step, TaskId,
     schedulers::{
         SCHEDULERS, SchedulerEntry, SchedulerSettings, bounded::PREEMPTIONS, exhaustive::Exhaustive,
         replay::Replay,
@@ -117,6 +117,52 @@ fn exhaustive_schedulers_see_exactly_the_canonical_histories() {
                 assert!(!found.is_empty());
             }
         }
+    }
+}
+
+/// The same program after tasks that do nothing, so that those of the program have high numbers.
+fn after_idle_tasks(matrix: &Matrix, idle: usize) -> Matrix {
+    let columns = std::iter::repeat_n(Vec::new(), idle).chain(matrix.columns.iter().cloned()).collect();
+    Calls { columns, ..matrix.clone() }
+}
+
+#[test]
+fn tasks_with_high_numbers_are_explored_as_those_with_low_ones() {
+    let models = [MemoryModel::SequentiallyConsistent, MemoryModel::Tso, MemoryModel::ReleaseAcquire];
+    let most = pick(20, EXECUTIONS_MAX);
+    let (mut seen, settings) = (0, within(Some(1)));
+    for (at, matrix) in programs(pick(1, 4)).enumerate() {
+        // Some numbers below and some above the few; or all above.
+        let idle = if at % 2 == 0 { TaskId::FEW - 1 } else { TaskId::MAX / 2 - 2 };
+        let shifted = after_idle_tasks(&matrix, idle);
+        let model = models[at % models.len()];
+        let world = World { model, ..World::default() };
+        let is_graph = |it: &SchedulerEntry| it.explores_graphs && model != MemoryModel::ReleaseAcquire;
+        for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive && !is_graph(it)) {
+            let all = |matrix| histories_within(matrix, world, &mut *(entry.make)(&settings), most);
+            let expected = all(&matrix);
+            assert_eq!(all(&shifted), expected, "{} after {idle}, {model:?}: {matrix:?}", entry.name);
+            seen += expected.0.len();
+        }
+    }
+    assert!(500 < seen, "{seen}");
+}
+
+#[test]
+fn thirty_two_tasks_are_explored() {
+    let one = |task: usize| vec![vec![Action::Store(0, task), Action::Load(0)]];
+    let matrix = Calls { columns: (0..32).map(one).collect(), ..Calls::default() };
+    for entry in SCHEDULERS.iter().filter(|it| !it.explores_graphs) {
+        let mut scheduler = (entry.make)(&within(Some(0)));
+        let (mut lasts, mut n) = (BTreeSet::new(), 0);
+        for (schedule, _) in executions(&matrix, &mut *scheduler, 100) {
+            let token: Schedule = schedule.to_string().parse().unwrap();
+            assert_eq!(token, schedule, "{}", entry.name);
+            lasts.insert(format!("{:?}", schedule.0.last()));
+            n += 1;
+        }
+        assert_eq!(n, 100, "{}", entry.name);
+        assert!(1 < lasts.len(), "{}: the order of the last tasks is varied", entry.name);
     }
 }
 

@@ -71,7 +71,7 @@ static CURRENT_FIBERS: [RuntimeCell<usize>; TaskId::MAX] = [const { RuntimeCell:
 /// Another execution begins.
 pub(in crate::linux) fn begin() {
     if FIBERS.replace(0) != 0 {
-        CURRENT_FIBERS.iter().for_each(|it| it.set(0));
+        current_task::of_used(&CURRENT_FIBERS).iter().for_each(|it| it.set(0));
     }
 }
 

@@ -143,7 +143,7 @@ fn blocks(control: Control) -> &'static mut Blocks {
 
 /// Another execution begins.
 pub(in crate::linux) fn begin() {
-    for it in &BLOCKS {
+    for it in current_task::of_used(&BLOCKS) {
         let it = it.get();
         (it.read, it.written) = (None, None);
     }

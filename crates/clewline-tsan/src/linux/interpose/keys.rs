@@ -5,7 +5,7 @@ use std::{
     ptr,
 };
 
-use clewline_explore::TaskId;
+use clewline_explore::PerTask;
 use clewline_threads::instrument::Control;
 
 use crate::linux::{
@@ -18,9 +18,9 @@ pub(super) type Destructor = unsafe extern "C" fn(*mut c_void);
 #[derive(Debug, Default)]
 struct Keys {
     destructors: Vec<Option<Destructor>>,
-    values: [Vec<usize>; TaskId::MAX],
+    values: PerTask<Vec<usize>>,
     /// What each task runs when it ends, the last first.
-    thread_exit: [Vec<(Destructor, usize)>; TaskId::MAX],
+    thread_exit: PerTask<Vec<(Destructor, usize)>>,
 }
 
 static KEYS: RuntimeOwned<Option<Keys>> = RuntimeOwned::new(None);
@@ -36,8 +36,9 @@ fn keys() -> &'static mut Keys {
 pub(in crate::linux) fn begin() {
     let keys = keys();
     keys.destructors.clear();
-    keys.values.iter_mut().for_each(Vec::clear);
-    keys.thread_exit.iter_mut().for_each(Vec::clear);
+    let used = current_task::of_used(&keys.values).len();
+    keys.values[..used].iter_mut().for_each(Vec::clear);
+    keys.thread_exit[..used].iter_mut().for_each(Vec::clear);
 }
 
 /// The running task ends: its values are destroyed.

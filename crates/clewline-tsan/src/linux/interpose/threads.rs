@@ -11,18 +11,18 @@ use clewline_threads::instrument::Control;
 use super::keys;
 use crate::linux::{
     call::{call, stubs},
-    current_task::{self, RuntimeOwned, place},
+    current_task::{self, RuntimeCell, place},
     driver, exit, park, places, races, real, signals, unseen,
 };
 
 pub(super) type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
 /// The results of threads.
-static RESULTS: RuntimeOwned<[usize; TaskId::MAX]> = RuntimeOwned::new([0; TaskId::MAX]);
+static RESULTS: [RuntimeCell<usize>; TaskId::MAX] = [const { RuntimeCell::new(0) }; TaskId::MAX];
 
 /// Another execution begins.
 pub(in crate::linux) fn begin() {
-    RESULTS.get().fill(0);
+    current_task::of_used(&RESULTS).iter().for_each(|it| it.set(0));
 }
 
 pub(super) extern "C" fn create(
@@ -64,7 +64,7 @@ pub(super) extern "C" fn create(
 fn end(control: Control, result: *mut c_void) {
     keys::end(control);
     current_task::settle();
-    RESULTS.get()[control.task().index()] = result as usize;
+    RESULTS[control.task().index()].set(result as usize);
 }
 
 pub(super) extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void, pc: usize) -> c_int {
@@ -79,7 +79,7 @@ pub(super) extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void,
     control.join(task, place(pc));
     races::note_join(task, control.task());
     if !result.is_null() {
-        let ended = RESULTS.get()[task.index()];
+        let ended = RESULTS[task.index()].get();
         // SAFETY: the caller guarantees the preconditions of the C function.
         unsafe { *result = ptr::with_exposed_provenance_mut(ended) };
     }

@@ -6,19 +6,19 @@ use clewline_threads::control::VectorClock as _;
 use crate::linux::current_task::RuntimeCell;
 
 /// Of each task, the last interval that happened before.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub(super) struct Clock(pub(super) [u32; TaskId::MAX]);
 
-// Usually there are at most this many tasks, and only their clocks are compared.
-pub(super) const TASKS_MIN: usize = 4;
-// The number of tasks whose clocks are compared: once there were more than `TASKS_MIN`, the
-// maximum.
+// Usually there are at most this many tasks.
+const TASKS_MIN: usize = 4;
+/// The number of tasks whose clocks are compared: `TASKS_MIN`, [`TaskId::FEW`] or [`TaskId::MAX`],
+/// as many as needed so far.
 pub(super) static TASKS: RuntimeCell<usize> = RuntimeCell::new(TASKS_MIN);
 
-#[inline(always)]
-fn tasks() -> usize {
-    if TASKS.get() == TASKS_MIN { TASKS_MIN } else { TaskId::MAX }
+/// The next larger number of tasks whose clocks are compared.
+pub(super) fn more_tasks() -> usize {
+    if TASKS.get() == TASKS_MIN { TaskId::FEW } else { TaskId::MAX }
 }
 
 impl Clock {
@@ -30,25 +30,42 @@ impl Clock {
         self.0[usize::from(task)]
     }
 
-    /// The clock of a task that has just begun, before everything else.
-    pub(super) fn first(task: usize) -> Clock {
-        let mut clock = Clock::ZERO;
-        clock.0[task] = 1;
-        clock
+    /// Becomes the clock of a task that has just begun, before everything else.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, task: usize) {
+        self.assign(&Clock::ZERO);
+        self.0[task] = 1;
+    }
+
+    /// Calls `each` for the entries of `self` and `other` that may differ from 0.
+    #[inline(always)]
+    fn merge(&mut self, other: &Clock, each: impl Fn(&mut u32, u32)) {
+        fn first<const N: usize>(into: &mut Clock, other: &Clock, each: impl Fn(&mut u32, u32)) {
+            into.0[..N].iter_mut().zip(&other.0[..N]).for_each(|(into, from)| each(into, *from));
+        }
+        match TASKS.get() {
+            TASKS_MIN => first::<TASKS_MIN>(self, other, each),
+            TaskId::FEW => first::<{ TaskId::FEW }>(self, other, each),
+            _ => first::<{ TaskId::MAX }>(self, other, each),
+        }
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock::ZERO
     }
 }
 
 impl clewline_threads::control::VectorClock for Clock {
     #[inline(always)]
     fn join(&mut self, other: &Clock) {
-        let n = tasks();
-        self.0[..n].iter_mut().zip(&other.0).for_each(|(into, from)| *into = (*into).max(*from));
+        self.merge(other, |into, from| *into = (*into).max(from));
     }
 
     #[inline(always)]
     fn assign(&mut self, other: &Clock) {
-        let n = tasks();
-        self.0[..n].copy_from_slice(&other.0[..n]);
+        self.merge(other, |into, from| *into = from);
     }
 
     #[inline(always)]

@@ -35,7 +35,7 @@ static BENIGN: RuntimeOwned<Benign> = RuntimeOwned::new(Benign { initial: Vec::n
 pub(super) fn begin() {
     BENIGN.get().now.clear();
     if IS_USED.replace(false) {
-        COUNTS.iter().for_each(|it| *it.get() = [0; 3]);
+        current_task::of_used(&COUNTS).iter().for_each(|it| *it.get() = [0; 3]);
     }
 }
 

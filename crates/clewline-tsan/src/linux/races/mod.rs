@@ -39,7 +39,7 @@ use clewline_threads::{
 use rustc_hash::FxHashSet;
 
 use self::{
-    clock::{Clock, TASKS, TASKS_MIN},
+    clock::{Clock, TASKS, more_tasks},
     log::Event,
     word::{Conflicts, PastAccess, WordTable},
 };
@@ -88,9 +88,9 @@ pub(super) fn runs_alone(task: TaskId) -> bool {
 /// The clock of `task` is compared from now on.
 #[inline(always)]
 pub(super) fn note_task(task: TaskId) {
-    if TASKS.get() <= task.index() {
-        TASKS.set(TaskId::MAX);
-        RACES.get().begin(TASKS_MIN);
+    while TASKS.get() <= task.index() {
+        let first = TASKS.replace(more_tasks());
+        RACES.get().begin(first);
     }
 }
 
@@ -153,8 +153,8 @@ impl Races {
     /// Initializes the clocks from task `first` on.
     fn begin(&mut self, first: usize) {
         for at in first..TASKS.get() {
-            self.clocks[at] = Clock::first(at);
-            self.views[at] = TaskClocks::new(Clock::first(at), Clock::ZERO, Clock::ZERO);
+            self.clocks[at].begin(at);
+            self.views[at].begin(&self.clocks[at], &Clock::ZERO);
         }
     }
 

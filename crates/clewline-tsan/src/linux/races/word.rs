@@ -287,7 +287,8 @@ impl WordHistory {
     #[inline(always)]
     pub(super) fn message_of(&mut self, bytes: u8) -> Option<&mut Clock> {
         if self.message_bytes == 0 {
-            (self.message_bytes, self.message) = (bytes, Clock::ZERO);
+            self.message_bytes = bytes;
+            self.message.assign(&Clock::ZERO);
         }
         (self.message_bytes == bytes && self.others == 0).then_some(&mut self.message)
     }
