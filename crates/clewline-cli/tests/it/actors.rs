@@ -379,10 +379,7 @@ fn a_file_may_say_what_messages_mean() {
             "request write(v) = Putt(n, v)\nrequest read = Get(n)\n",
             "line 1, column 20: this is no message of the actors: unknown variant",
         ),
-        (
-            "ignore GetOkk(..)\n",
-            "line 1, column 8: no message is called `GetOkk` (there are Put, PutOk, Get, GetOk)",
-        ),
+        ("ignore GetOkk(..)\n", "line 1, column 8: no message is called `GetOkk`"),
         ("response PutOk(n) to Put(n, _) = true\n", "sends GetOk(0, "),
     ] {
         let ran = run(&format!("{text}{calls}"));

@@ -7,6 +7,7 @@ use std::{
 };
 
 use clewline_core::Verdict;
+use clewline_explore::TaskId;
 use clewline_matrix::Component;
 use clewline_methods::line_up::{Cause, Checked, LineUp, LineUpOptions, Matrix, check, replay};
 use clewline_threads::{
@@ -212,8 +213,8 @@ fn other_numbers_of_choices_are_uncontrolled_nondeterminism() {
 fn too_many_columns_are_refused() {
     let subject = Component::new(|| ()).call("a", |(): &()| ());
     let many = |n: usize| matrix(&vec!["a"; n].join(" | "));
-    assert!(check(&subject, &many(17), &LineUpOptions::default()).is_err());
-    let with_initial = Matrix { initial: vec!["a".to_owned()], ..many(16) };
+    assert!(check(&subject, &many(TaskId::MAX + 1), &LineUpOptions::default()).is_err());
+    let with_initial = Matrix { initial: vec!["a".to_owned()], ..many(TaskId::MAX) };
     assert!(check(&subject, &with_initial, &LineUpOptions::default()).is_err());
 }
 

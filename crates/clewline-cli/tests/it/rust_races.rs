@@ -336,41 +336,26 @@ const MANY: &str = r#"
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering::*},
     },
     thread,
 };
 
-/// The last two of 32 threads make `add`; the others lock something of their own.
-fn counted(add: fn(&AtomicUsize)) -> usize {
+#[test]
+fn many() {
     let count = Arc::new(AtomicUsize::new(0));
-    let start = |me| {
+    let start = |_| {
         let count = Arc::clone(&count);
-        thread::spawn(move || {
-            let own = Mutex::new(me);
-            *own.lock().unwrap() += 1;
-            if 30 <= me {
-                add(&count);
-            }
-        })
+        thread::spawn(move || drop(count.fetch_add(1, SeqCst)))
     };
     let threads: Vec<_> = (0..32).map(start).collect();
     threads.into_iter().for_each(|it| it.join().unwrap());
-    count.load(SeqCst)
-}
-
-#[test]
-fn right() {
-    assert_eq!(counted(|it| drop(it.fetch_add(1, SeqCst))), 2);
-}
-
-#[test]
-fn wrong() {
-    assert_eq!(counted(|it| it.store(it.load(SeqCst) + 1, SeqCst)), 2);
+    assert_eq!(count.load(SeqCst), 32);
 }
 "#;
 
+/// Of the orders of 32 threads a few are executed: nothing but their number is a limit.
 #[test]
 fn thirty_two_threads_of_rust_are_explored() {
     if !is_possible() || Toolchain::find().is_err() {
@@ -380,12 +365,10 @@ fn thirty_two_threads_of_rust_are_explored() {
     let folder = Folder::new("cargo-many").with("Cargo.toml", CRATE);
     std::fs::create_dir(folder.path("src")).unwrap();
     let folder = folder.with("src/lib.rs", MANY);
-    let ran = clewline(&folder, &["cargo", "test", "--", "--format", "json", "--scheduler", "dpor"], "");
-    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let few = ["--format", "json", "--memory-model", "sc", "--executions", "5"];
+    let ran = clewline(&folder, &[&["cargo", "test", "--"][..], &few].concat(), "");
     let found = ran.json();
-    assert_eq!(found.len(), 2, "{}", ran.stdout);
-    for it in found {
-        let expected = if it["subject"] == "right" { "holds" } else { "violated" };
-        assert_eq!(it["verdict"], expected, "{it}");
-    }
+    assert_eq!((found.len(), &found[0]["verdict"]), (1, &"unknown".into()), "{ran:?}");
+    assert!(ran.stdout.contains("5 executions"), "{ran:?}");
+    assert!(!ran.stdout.contains("more threads than"), "{ran:?}");
 }

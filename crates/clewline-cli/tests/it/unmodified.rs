@@ -219,7 +219,7 @@ fn operations_have_up_to_four_arguments() {
         assert!(ran.code == 1 && ran.stdout.contains("the arguments"), "{}{}", ran.stdout, ran.stderr);
         for (matrix, message) in [
             ("put(1)", "`put(1)`: expected 2 numbers, as in `put(1, 2)`"),
-            ("put(1, x)", "`put(1, x)`: expected a number, found `x`"),
+            ("put(1, x)", "`put(1, x)`: expected a number or a \"string\", found `x`"),
             ("get", "`get`: expected a number, as in `get(1)`"),
         ]
         .into_iter()
