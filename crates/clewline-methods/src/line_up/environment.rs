@@ -238,7 +238,7 @@ mod tests {
             assert!(token.ends_with("#rc11:a3b=2a"), "{token}");
             assert_eq!(ReplayToken::parse(&token), Some(ReplayToken { model: Some(rc11), ..read }));
         }
-        for wrong in ["pop", "pop#z", "pop ; pop#a", "#a", "pop#1"] {
+        for wrong in ["pop", "pop#[64]", "pop#%", "pop ; pop#a", "#a", "pop#1"] {
             assert_eq!(ReplayToken::parse(wrong), None, "{wrong}");
         }
     }

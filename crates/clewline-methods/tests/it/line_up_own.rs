@@ -112,7 +112,9 @@ fn calls_are_given_as_values_or_as_their_labels() {
     expect(&as_text, Some(Cause::NotLinearizable));
     let unknown = bag(Flaw::None).matrix("Put { value: 3 }").run().unwrap_err().to_string();
     assert!(
-        unknown.contains("no operation is called `Put { value: 3 }` (there are Put { value: 1 }, "),
+        unknown.contains(
+            "no operation is called `Put { value: 3 }`; did you mean `Put { value: 1 }`? (there are "
+        ),
         "{unknown}"
     );
 }
