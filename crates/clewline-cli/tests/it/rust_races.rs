@@ -309,7 +309,7 @@ fn races_in_rust_are_found_and_none_is_invented() {
         eprintln!("notice: skipped: {error}");
         return;
     }
-    let folder = Folder::new("cargo-races").with("Cargo.toml", CRATE);
+    let folder = Folder::new("cargo-races").with("Cargo.toml", &CRATE.replace("lost", "races"));
     std::fs::create_dir(folder.path("src")).unwrap();
     let folder = folder.with("src/lib.rs", RACES);
     for model in pick(&["rc11"][..], &["sc", "rc11"]).iter().copied() {
