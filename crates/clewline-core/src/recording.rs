@@ -171,6 +171,12 @@ pub struct Times {
 const NUMBER_NAMES_MAX: i64 = 1 << 16;
 
 impl Names {
+    /// How many operations stand for the initial state; they come first.
+    #[must_use]
+    pub fn initial_operations(&self) -> usize {
+        self.lines.as_ref().map_or(0, |it| it.iter().take_while(|line| **line == 0).count())
+    }
+
     /// `history` with processes and objects numbered by their names, if these are numbers:
     /// undoes [`numbered_recording`](crate::numbered_recording).
     #[must_use]

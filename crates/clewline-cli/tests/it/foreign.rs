@@ -262,6 +262,7 @@ fn every_specification_takes_an_initial_state() {
             };
             let given = check(&["--initial", state], &line);
             assert_eq!(given.code, 0, "{spec} {algorithm}: {given:?}");
+            assert!(given.stdout.contains(": 2 operations, 2 objects"), "{spec}: {given:?}");
             let usual = check(&[], &line);
             assert_eq!(usual.code, 1, "{spec} {algorithm}: {usual:?}");
             if state.parse::<i64>().is_ok() || state.starts_with(['[', '{']) {

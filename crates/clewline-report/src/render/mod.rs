@@ -89,10 +89,11 @@ pub struct Stream {
 }
 
 impl CheckedHistory<'_> {
-    /// How many operations there are.
+    /// How many operations there are, without those that stand for the initial state.
     #[must_use]
     pub fn operations(&self) -> usize {
-        self.stream.map_or(self.case.spans().len(), |it| it.operations as usize)
+        let recorded = || self.case.spans().len() - self.case.names().initial_operations();
+        self.stream.map_or_else(recorded, |it| it.operations as usize)
     }
 
     /// Whether some of the operations before those in `case` were forgotten.
