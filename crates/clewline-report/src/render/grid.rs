@@ -45,7 +45,8 @@ fn widths(rows: &[Vec<String>]) -> Vec<usize> {
 /// right. If they are wider than `most` even then, text is shortened.
 #[must_use]
 pub fn interleaved(rows: &[Vec<String>], width: usize, most: usize) -> Vec<String> {
-    let mut widths = widths(rows);
+    let texts = widths(rows);
+    let mut widths = texts.clone();
     let n = widths.len();
     let plain = widths.iter().map(|it| it + GAP_COLUMNS).sum::<usize>();
     if plain <= width + GAP_COLUMNS || n < 4 {
@@ -53,10 +54,8 @@ pub fn interleaved(rows: &[Vec<String>], width: usize, most: usize) -> Vec<Strin
     }
     let last = n - 1;
     widths[last] = widths[last].min(PLACE_COLUMNS_MAX);
-    let cells = |at: usize| rows.iter().filter_map(move |it| it.get(at)).map(|it| columns(it)).max();
     let start = |at: usize, widths: &[usize]| widths[..at].iter().map(|it| it + GAP_COLUMNS).sum::<usize>();
-    let end =
-        |widths: &[usize]| (0..last).map(|at| start(at, widths) + cells(at).unwrap_or(0)).max().unwrap_or(0);
+    let end = |widths: &[usize]| (0..last).map(|at| start(at, widths) + texts[at]).max().unwrap_or(0);
     // Threads keep some distance, unless that would shorten text.
     for (width, least) in [(width, 6), (most, 1)] {
         while width < end(&widths) + GAP_COLUMNS + widths[last] {
