@@ -17,11 +17,11 @@ pub fn pick<T>(quick: T, full: T) -> T {
     if length().is_some() { full } else { quick }
 }
 
-/// `full` in `./test all`, and a twentieth of it in `./test`: for numbers of random cases, and for
+/// `full` in `./test all`, and a fiftieth of it in `./test`: for numbers of random cases, and for
 /// the numbers that are expected of them.
 #[must_use]
 pub fn share<N: From<u8> + Copy + Add<Output = N> + Div<Output = N>>(full: N) -> N {
-    pick(full / N::from(20) + N::from(1), full)
+    pick(full / N::from(50) + N::from(1), full)
 }
 
 /// `quick` in `./test`, `full` in `./test all`, `hours` with `CLEWLINE_AT_LENGTH=hours`.

@@ -399,7 +399,7 @@ fn with_eras(eras: usize, writes: usize) -> Sketch {
 #[test]
 fn many_crashes_and_long_eras_are_judged() {
     let judge = || {
-        for (eras, writes) in [(pick(1_000, 5_000), 2), (3, pick(400, 3_000))] {
+        for (eras, writes) in [(pick(300, 5_000), 2), (3, pick(150, 3_000))] {
             let judgement = judged(&with_eras(eras, writes), Criterion::BufferedDurable);
             assert_eq!((judgement.verdict.word(), &*judgement.algorithm), ("holds", "buffered-durable"));
         }
@@ -410,6 +410,7 @@ fn many_crashes_and_long_eras_are_judged() {
 
 /// To judge a long counterexample without the search that found it would take too long.
 #[test]
+#[ignore = "long"]
 fn a_counterexample_that_was_not_judged_by_itself_is_not_verified() {
     let sketch = |operations: usize| {
         let mut sketch = Sketch { spec: "register", ..Sketch::default() };

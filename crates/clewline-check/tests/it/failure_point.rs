@@ -186,9 +186,9 @@ fn failure_points_of_random_histories_agree_with_the_oracle() {
                         && (only_truth || lists || share(20) < several)
                 }
         };
-        for seed in 0..pick(150, 1_200) {
+        for seed in 0..pick(60, 1_200) {
             // In `./test`, all only of an object whose histories are seldom violated.
-            if pick(60, 1_200) <= seed && is_enough(&seen) {
+            if pick(20, 1_200) <= seed && is_enough(&seen) {
                 break;
             }
             check_failure_point(name, &*random_history(name, seed), &mut seen);

@@ -101,7 +101,7 @@ pub(crate) fn drawn(spec: &str, drawing: &str) -> Box<dyn ErasedHistory> {
 /// and before the next call; the order of neighbouring returns does not matter. A pending one has
 /// no return.
 ///
-/// In `./test` only some of those of four operations and more are taken, at equal distances.
+/// In `./test` only some of those of three operations and more are taken, at equal distances.
 pub(crate) fn every_history(
     spec: &str,
     n: usize,
@@ -113,7 +113,7 @@ pub(crate) fn every_history(
     // For operation i: which action, and after how many further calls it returns.
     let mut choice: Vec<(usize, usize)> = vec![(0, 0); n];
     // Distances are primes, so that they do not keep step with the choices.
-    let distance = pick([1, 1, 1, 1, 7, 97][n.min(5)], 1);
+    let distance = pick([1, 1, 1, 3, 29, 401][n.min(5)], 1);
     for number in 0_usize.. {
         if number % distance == 0 {
             each(&*load(spec, history_of(&choice, &actions), values.clone()));

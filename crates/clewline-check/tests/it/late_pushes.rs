@@ -6,7 +6,7 @@ use clewline_check::{
     search::{jit_graph::JitGraph, late_pushes::LatePushes},
 };
 use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Random, Reason, ValueDomain, Verdict};
-use clewline_testing::{pick_of_three, share};
+use clewline_testing::{pick, pick_of_three, share};
 
 use crate::{
     histories::{drawn, every_history},
@@ -69,7 +69,7 @@ fn generated(seed: u64, operations: usize) -> Box<dyn ErasedHistory> {
 #[test]
 fn random_histories_with_few_values() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(1_500, 100_000, 1_000_000);
+    let cases = pick_of_three(400, 100_000, 1_000_000);
     for seed in 0..cases as u64 {
         agree(&LatePushes, &generated(seed, 16).problems()[0], oracle(), &mut counts);
     }
@@ -79,7 +79,7 @@ fn random_histories_with_few_values() {
 #[test]
 fn longer_random_histories_with_few_values() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(120, 8_000, 300_000);
+    let cases = pick_of_three(30, 8_000, 300_000);
     for seed in 0..cases as u64 {
         let case = generated(seed ^ 0x5eed, 40);
         let problem = &case.problems()[0];
@@ -152,7 +152,7 @@ fn long_histories() {
 
 #[test]
 fn budgets_are_kept() {
-    let case = long(share(2_000), 8, ValueDomain::Below(20));
+    let case = long(pick(100, 2_000), 8, ValueDomain::Below(20));
     let problem = &case.problems()[0];
     let budget = Budget::unlimited().with_configurations(100);
     assert_eq!(check(&LatePushes, problem, &budget), Verdict::Unknown(Reason::Configurations(100)));

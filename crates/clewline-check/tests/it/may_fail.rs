@@ -75,7 +75,7 @@ fn operations_that_may_fail_have_one_more_transition() {
         ("bag", "take=null"),
     ] {
         let may_fail: MayFail = rules.parse().unwrap();
-        for seed in 0..pick(300, 6_000) {
+        for seed in 0..pick(100, 6_000) {
             let case = random_history(spec, seed);
             let objects: Vec<usize> = case.problems().iter().map(Problem::len).collect();
             let (0 | 1, Some(..=6)) = (objects.len() - 1, objects.first()) else { continue };
@@ -101,7 +101,7 @@ fn operations_that_may_fail_have_one_more_transition() {
         }
     }
     let counts = [held, relaxed_only, violated, proposed];
-    assert!(counts.iter().all(|it| 20 < *it), "{counts:?}");
+    assert!(counts.iter().all(|it| pick(5, 20) < *it), "{counts:?}");
 }
 
 fn verdict_of(spec: &str, drawing: &str, may_fail: &str) -> (bool, usize) {

@@ -327,7 +327,7 @@ fn actions_of_queue(values: usize, random: &mut Random) -> Vec<String> {
 #[test]
 fn random_queues_with_many_peeks() {
     let mut counts = VerdictCounts::default();
-    for seed in 0..share(60_000) {
+    for seed in 0..pick(3_000, 60_000) {
         let mut random = Random::new(seed);
         let values = 2 + random.below(3);
         let actions = actions_of_queue(values, &mut random);
@@ -420,7 +420,7 @@ fn nearly_right(spec: &str, values: ValueDomain, seed: u64) -> Box<dyn ErasedHis
 #[test]
 fn random_queues_agree_with_a_search() {
     let mut counts = VerdictCounts::default();
-    for seed in 0..share(30_000) {
+    for seed in 0..pick(1_500, 30_000) {
         let case = nearly_right("queue", ValueDomain::Distinct, seed);
         for problem in case.problems() {
             check_monitor(&problem, search("jit-graph"), &mut counts, &format!("seed {seed}"));

@@ -15,7 +15,7 @@ use clewline_testing::pick_of_three;
 
 use crate::monitors::{
     referee::{DeadConfigurations, Referee},
-    small_histories::{Menu, every},
+    small_histories::{Menu, enough},
 };
 
 /// The search that tests trust.
@@ -93,7 +93,7 @@ pub(crate) fn check_every(
     let mut counts = VerdictCounts::default();
     let mut seen = DeadConfigurations::default();
     for n in 0..=pick_of_three(quick, full, hours) {
-        every(menu, n, &mut |small| {
+        enough(menu, n, &mut |small| {
             let columns = small.columns();
             let referee = Referee::new(small);
             let holds = referee.holds((1 << n) - 1, &mut seen);

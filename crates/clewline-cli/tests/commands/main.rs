@@ -1,10 +1,10 @@
-//! The commands that README and the manual ask a reader to type, run as they stand in a fresh
-//! clone.
+//! The commands that README and the manual ask a reader to type, run as they stand.
 //!
-//! README's first two, which start with `cargo run`, are always run; all others with
-//! `CLEWLINE_AT_LENGTH` set, as `./test all` does. Then `CLEWLINE_PAGES=how-to/shards` selects
-//! pages by a part of their names. [`page`] says what is taken from a page. Files that a reader
-//! would have (`history.jsonl`, `queue_test.c`) are in `files`, or are made by `files/prepare.sh`.
+//! README's first two, which start with `cargo run`, are always run, in this checkout, where most
+//! is built already. With `CLEWLINE_AT_LENGTH` set, as `./test all` does, all commands are run, in
+//! a fresh clone. Then `CLEWLINE_PAGES=how-to/shards` selects pages by a part of their names.
+//! [`page`] says what is taken from a page. Files that a reader would have (`history.jsonl`,
+//! `queue_test.c`) are in `files`, or are made by `files/prepare.sh`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -55,11 +55,11 @@ fn pages_say_how_each_command_ends() {
 #[test]
 fn commands_do_what_their_pages_say() {
     let is_at_length = std::env::var_os("CLEWLINE_AT_LENGTH").is_some();
-    let clone = FreshClone::new();
-    let mut pages = pages(&clone.folder);
+    let checkout = if is_at_length { Checkout::fresh() } else { Checkout::this() };
+    let mut pages = pages(&checkout.folder);
     let is_first = |it: &Command| it.text.starts_with("cargo run -- ");
     if is_at_length {
-        clone.prepare(&pages);
+        checkout.prepare(&pages);
         let selected = std::env::var("CLEWLINE_PAGES").unwrap_or_default();
         pages.retain(|it| it.0.contains(&selected));
     } else {
@@ -72,13 +72,14 @@ fn commands_do_what_their_pages_say() {
         for (at, command) in page.commands.iter().enumerate() {
             let is_next_block = at == 0 || page.commands[at - 1].block != command.block;
             if is_at_length && is_next_block {
-                clone.run_script("prepare.sh");
-                command.setting.first.iter().for_each(|it| clone.run_script(it));
+                checkout.run_script("prepare.sh");
+                command.setting.first.iter().for_each(|it| checkout.run_script(it));
             }
-            complaints.extend(clone.check(command).err());
+            complaints.extend(checkout.check(command).err());
         }
         if is_at_length {
-            complaints.extend(page.mentioned.iter().filter_map(|it| clone.check_flags(&it.0, &it.1).err()));
+            complaints
+                .extend(page.mentioned.iter().filter_map(|it| checkout.check_flags(&it.0, &it.1).err()));
         }
     }
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n\n"));
@@ -89,15 +90,30 @@ const ATTEMPTS: usize = 3;
 // A command that takes longer is stuck.
 const SECONDS_MAX: &str = "1800";
 
-/// A fresh clone of this repository.
-struct FreshClone {
+/// A copy of this repository, in which commands are typed.
+struct Checkout {
     folder: PathBuf,
+    home: PathBuf,
+    /// Where it is built, if not in `target`.
+    target: Option<PathBuf>,
 }
 
-impl FreshClone {
+impl Checkout {
+    /// The one that is tested, with what is built of it.
+    fn this() -> Checkout {
+        let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let home = scratch.join("home");
+        fs::create_dir_all(&home).unwrap();
+        Checkout {
+            folder: root().canonicalize().unwrap(),
+            home,
+            target: scratch.parent().map(Path::to_owned),
+        }
+    }
+
     /// Clones what is committed. A clone that is there is brought to that state, so that nothing is
     /// built again that has not changed. What is built stays for the next time.
-    fn new() -> FreshClone {
+    fn fresh() -> Checkout {
         let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let (around, built) = (scratch.join("fresh-clone"), scratch.join("fresh-clone-target"));
         // Pages have it beside the crate of the reader.
@@ -128,7 +144,7 @@ impl FreshClone {
         for (of, target) in [("", "target"), ("capi", "capi/target")] {
             std::os::unix::fs::symlink(built.join(of), folder.join(target)).unwrap();
         }
-        FreshClone { folder }
+        Checkout { folder, home: around.join("home"), target: None }
     }
 
     /// Builds what the pages take for granted, and writes the files that they show.
@@ -153,14 +169,15 @@ impl FreshClone {
         let of_home =
             |name: &str, folder: &str| std::env::var(name).unwrap_or_else(|_| format!("{home}/{folder}"));
         let installed = self.folder.join("target/installed");
-        std::process::Command::new("timeout")
+        let mut shell = std::process::Command::new("timeout");
+        shell
             .args([SECONDS_MAX, "bash", "-c", command])
             .current_dir(self.folder.join(folder))
             .env("PATH", format!("{}:{path}", self.folder.join("target/release").display()))
             // What a page installs, or writes to the home folder, stays here.
             .env("CARGO_HOME", of_home("CARGO_HOME", ".cargo"))
             .env("RUSTUP_HOME", of_home("RUSTUP_HOME", ".rustup"))
-            .env("HOME", self.folder.join("../home"))
+            .env("HOME", &self.home)
             .env("CARGO_INSTALL_ROOT", installed)
             // The number of a shard, in Kubernetes and in continuous integration.
             .envs([("JOB_COMPLETION_INDEX", "0"), ("SHARD", "0")])
@@ -168,9 +185,9 @@ impl FreshClone {
             .env_remove("CLEWLINE_AT_LENGTH")
             // Where the tests' own libraries are.
             .env_remove("LD_LIBRARY_PATH")
-            .stdin(std::process::Stdio::null())
-            .output()
-            .unwrap()
+            .stdin(std::process::Stdio::null());
+        self.target.iter().for_each(|it| _ = shell.env("CARGO_TARGET_DIR", it));
+        shell.output().unwrap()
     }
 
     /// Whether the help of a command that is mentioned knows its flags.

@@ -71,6 +71,7 @@ fn additions(add: &str, remove: &str, count: usize, overlap: usize) -> String {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "long"]
 fn a_memory_limit_is_kept_by_every_checker() {
     let folder = Folder::new("limits-memory");
     // A slow machine takes longer until memory is used up.

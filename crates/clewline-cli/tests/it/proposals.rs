@@ -67,7 +67,8 @@ fn every_proposed_command_can_be_typed() {
         "actors dr --scheduler liviola --compat ds2",
     ];
     let mut seen = 0;
-    for command in commands {
+    // In `./test` every third.
+    for command in commands.iter().step_by(pick(3, 1)) {
         let given = words(command);
         let given: Vec<&str> = given.iter().map(String::as_str).collect();
         for proposed in proposals(&folder, &given) {
@@ -84,7 +85,7 @@ fn every_proposed_command_can_be_typed() {
             seen += 1;
         }
     }
-    assert!(commands.len() <= seen, "{seen} proposals of {} commands", commands.len());
+    assert!(commands.len() <= seen * pick(3, 1), "{seen} proposals of {} commands", commands.len());
 }
 
 #[test]
@@ -123,6 +124,7 @@ fn commands_about_programs_are_parsed_to_the_end() {
 }
 
 #[test]
+#[ignore = "long"]
 fn shrinking_means_the_same_everywhere() {
     let folder = Folder::new("shrinking");
     let explore = ["explore", "manual-reset-event:pre", "--seed", "1", "--threads", "3", "--operations", "3"];

@@ -203,6 +203,7 @@ CLEWLINE_OPERATION(four, a, b, c, d) {
 ";
 
 #[test]
+#[ignore = "long"]
 fn operations_have_up_to_four_arguments() {
     if !is_possible() {
         return;
@@ -388,6 +389,7 @@ mod tests {
 ";
 
 #[test]
+#[ignore = "long"]
 fn tests_of_a_crate_are_explored_one_by_one() {
     if !is_possible() {
         return;

@@ -23,6 +23,7 @@ fn two_threads_of_k_stores_have_as_many_executions_as_their_merges() {
 /// The second thread is started by a step of the program, before which the first one may run: so
 /// that is merged with the stores of the second. To wait for those that have ended is no choice.
 #[test]
+#[ignore = "long"]
 fn threads_that_a_program_starts_have_as_many_executions_as_their_merges() {
     for k in [1, 2, 3, 5] {
         let Some(program) = build("stores.c", &[&format!("K={k}")]) else { return };
@@ -34,6 +35,7 @@ fn threads_that_a_program_starts_have_as_many_executions_as_their_merges() {
 }
 
 #[test]
+#[ignore = "long"]
 fn repeated_explorations_are_equal() {
     let Some(program) = build("queue.c", &["BUG=0"]) else { return };
     let counts: Vec<[u64; 2]> = (0..3)

@@ -23,6 +23,7 @@ fn a_loop_that_waits_does_so_until_another_thread_has_run() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_long_counting_loop_is_taken_for_a_waiting_one_and_this_is_reported() {
     let Some(program) = build("loops.c", &["ROUNDS=100"]) else { return };
     for kind in ["count", "elsewhere"] {

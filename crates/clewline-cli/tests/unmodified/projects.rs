@@ -226,6 +226,7 @@ fn a_program_with_the_runtime_of_tsan_says_how_to_build_it() {
 
 /// A compiler of C++ compiles everything, and `CXX` names one.
 #[test]
+#[ignore = "long"]
 fn compilers_of_cpp_are_named() {
     let project = Project::new("cpp");
     let text = "#include <clewline.h>\n#include <optional>\n#include <mutex>\n\

@@ -157,6 +157,7 @@ fn where_code_is_not_seen_no_race_is_claimed() {
 }
 
 #[test]
+#[ignore = "long"]
 fn locks_and_threads_of_cpp_order_accesses() {
     let Some(program) = build("races.cc", &["-O1"]) else { return };
     for case in ["mutex", "shared", "condition", "once", "guard", "future", "pointer", "thread"] {

@@ -63,6 +63,7 @@ fn results(program: &Program, kind: &str) -> Vec<u32> {
 
 /// A block has the same results as accesses to its words, and no others.
 #[test]
+#[ignore = "long"]
 fn blocks_are_read_and_written_as_their_words_are() {
     let Some(program) = build("torn.c", &["-O1"]) else { return };
     let program = pick(program.by_first(), program);
@@ -75,6 +76,7 @@ fn blocks_are_read_and_written_as_their_words_are() {
 
 /// No other thread accesses the blocks, or a lock orders the accesses: that adds no execution.
 #[test]
+#[ignore = "long"]
 fn blocks_that_do_not_race_cost_nothing() {
     for level in ["-O0", "-O2"] {
         let Some(program) = build("torn.c", &[level]) else { return };

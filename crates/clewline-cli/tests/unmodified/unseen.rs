@@ -87,6 +87,7 @@ fn a_program_without_instrumentation_is_explored_as_far_as_it_is_seen() {
 
 /// The parts of the C++ standard library that are not templates are seen as well.
 #[test]
+#[ignore = "long"]
 fn containers_of_the_standard_library_are_seen() {
     for kind in ["MAP", "STRING", "LIST", "HASH_MAP"].into_iter().take(pick(1, 4)) {
         let Some(program) = build("standard.cc", &[kind]) else { return };
@@ -107,6 +108,7 @@ fn containers_of_the_standard_library_are_seen() {
 
 /// A crash is a violation with its line, and can be replayed; the runtime itself never crashes.
 #[test]
+#[ignore = "long"]
 fn a_crash_inside_the_standard_library_is_a_violation_of_the_program() {
     let programs = [("MAP", "put(1) | put(2)"), ("HASH_MAP", "put(1) take(1) | put(1) take(1)")];
     for (kind, matrix) in programs.into_iter().take(pick(1, 2)) {

@@ -41,6 +41,7 @@ fn a_loop_that_gives_up_is_never_called_endless() {
 }
 
 #[test]
+#[ignore = "long"]
 fn what_gives_up_too_late_is_unknown_with_the_place_and_what_helps() {
     let Some(program) = build("waits.c", &["-O2", "ROUNDS=100000"]) else { return };
     for kind in ["register", "heap", "thread-local", "try-lock"].into_iter().take(pick(1, 4)) {

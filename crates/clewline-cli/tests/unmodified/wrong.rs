@@ -91,6 +91,7 @@ fn accesses_under_a_lock_do_not_race() {
 /// Accesses that are ordered by happens-before are no scheduling points: the number of executions
 /// is the same as without them.
 #[test]
+#[ignore = "long"]
 fn ordered_accesses_do_not_race() {
     let Some(program) = build("ordered.c", &[]) else { return };
     let count = |kind: &str, points: &str| {

@@ -96,10 +96,10 @@ fn one_thread_finds_each_order_that_the_structure_allows() {
 #[test]
 fn correct_variants_have_exactly_their_quasi_factor() {
     let matrices = || TWO_BY_TWO.into_iter().chain([ADD_AND_REMOVE, TWO_ADDS, TWO_REMOVALS]);
-    for found in variants().filter(|it| it.variant.flaw.is_none()) {
+    // In `./test` every third of them, and every fourth matrix.
+    for found in variants().filter(|it| it.variant.flaw.is_none()).step_by(pick(3, 1)) {
         let name = found.name();
-        // In `./test` every third matrix.
-        for matrix in matrices().step_by(pick(3, 1)) {
+        for matrix in matrices().step_by(pick(4, 1)) {
             let seen = bounded(&name, matrix);
             // Each of these has enough values for every order.
             assert_eq!(seen.factor, Some(factor(&found)), "{name} {matrix:?}: {seen:?}");
@@ -134,6 +134,7 @@ fn check_row(name: &str, matrix: Matrix, is_quasi: bool, is_plain: bool) {
 }
 
 #[test]
+#[ignore = "long"]
 fn rows_of_tables_two_and_three_are_as_printed() {
     let two_by_two = EMPTY_OR_FULL[0];
     check_row("iqueue", two_by_two, false, false);
@@ -155,6 +156,7 @@ fn rows_of_tables_two_and_three_are_as_printed() {
 }
 
 #[test]
+#[ignore = "long"]
 fn rows_of_table_five_are_as_printed() {
     check_row("sl-queue", ADD_AND_REMOVE, true, true);
     check_row("sl-queue", TWO_ADDS, false, false);
@@ -171,6 +173,7 @@ fn rows_of_table_five_are_as_printed() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_push_concurrent_with_a_pop_is_duplicated_in_the_stack_of_scal() {
     // The push adds a segment, the pop finds it empty: the top is a segment that one fills and the
     // other removes. With main calls that leave few orders more preemptions can be afforded.
@@ -190,6 +193,7 @@ fn all(name: &str, matrix: Matrix) -> MatrixResult {
 }
 
 #[test]
+#[ignore = "long"]
 fn the_queues_keep_their_factor_whatever_the_schedule() {
     for name in ["bk-queue", "quasi-queue", "rd-queue", "ubk-queue"] {
         for matrix in [ADD_AND_REMOVE, TWO_ADDS, TWO_REMOVALS] {

@@ -129,6 +129,7 @@ fn three_calls_on_the_papers_systems_have_the_known_schedules_and_histories() {
 }
 
 #[test]
+#[ignore = "long"]
 fn four_calls_on_the_papers_systems_have_the_known_schedules_and_histories() {
     check("adr", "2r+2w", (369_600, 14_753, 29_546), (551, 351, 0));
     check("open-chord", "2r+2w", (1_672_440, 14_837, 32_663), (432, 432, 91));
@@ -158,7 +159,7 @@ fn state_counts_equal_those_of_stateright() {
 #[test]
 fn the_engine_agrees_with_the_oracle() {
     let mut compared = 0;
-    for found in systems().step_by(pick(7, 1)) {
+    for found in systems().step_by(pick(16, 1)) {
         let calls = found.variant.calls;
         let seen = look(&found.name(), calls);
         if !seen.is_cut {
@@ -167,7 +168,7 @@ fn the_engine_agrees_with_the_oracle() {
             compared += 1;
         }
     }
-    assert!(pick(3, 25) < compared, "{compared} systems are small enough");
+    assert!(pick(0, 25) < compared, "{compared} systems are small enough");
 }
 
 /// In Raft commands of a replaced leader may be lost, and in stateright's Paxos only one client can
@@ -192,12 +193,12 @@ fn check_right(found: &FoundSystem, calls: &str) {
 #[test]
 fn correct_variants_hold_and_every_call_returns() {
     let right = || systems().filter(|it| it.variant.flaw.is_none());
-    for found in right().step_by(pick(8, 1)) {
+    for found in right().step_by(pick(20, 1)) {
         check_right(&found, found.variant.calls);
     }
     let small = ["adr", "chain", "dr", "edr", "open-chord", "primary-backup", "single-copy"];
     let small = right().filter(|it| small.contains(&it.system.name) && it.variant.name != "stateright");
-    for found in small {
+    for found in small.step_by(pick(4, 1)) {
         for calls in pick(&["1r+1w"][..], &["1r+2w", "2r+2w", "2c"]) {
             check_right(&found, calls);
         }
@@ -240,7 +241,7 @@ fn correct_variants_satisfy_their_properties() {
 
 #[test]
 fn every_flaw_shows_in_its_scenario() {
-    for found in systems() {
+    for found in systems().step_by(pick(4, 1)) {
         let (name, calls) = (found.name(), found.variant.calls);
         match found.variant.flaw {
             None => (),

@@ -287,7 +287,7 @@ fn the_enumeration_is_the_definition() {
         let mut number = 0;
         every_history("queue", n, &["enq 1", "enq 2", "deq → 1", "deq → 2", "enq 1 → ?"], |case| {
             number += 1;
-            if n == 4 && number % 7 != 0 {
+            if n == 4 && number % pick(1, 7) != 0 {
                 return;
             }
             for problem in case.problems() {
@@ -303,7 +303,7 @@ fn the_enumeration_is_the_definition() {
             }
         });
     }
-    assert!(pick(200, 400) < holds && pick(200, 400) < violated, "{holds}, {violated}");
+    assert!(pick(60, 400) < holds && pick(60, 400) < violated, "{holds}, {violated}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use std::collections::HashSet;
 
 use clewline_core::Random;
+use clewline_testing::share;
 
 use super::*;
 
@@ -72,7 +73,7 @@ fn can_end(
 #[test]
 fn a_schedule_is_found_if_and_only_if_there_is_an_order() {
     let (mut found, mut missing) = (0, 0);
-    for seed in 0..12_000 {
+    for seed in 0..share(60_000) {
         let mut random = Random::new(seed);
         let elements = elements(&mut random);
         let factor = 1 + random.below(2) as u32;
@@ -91,7 +92,7 @@ fn a_schedule_is_found_if_and_only_if_there_is_an_order() {
             SearchResult::GaveUp => panic!("seed {seed} has few operations"),
         }
     }
-    assert!(1_000 < found && 1_000 < missing, "{found} found, {missing} missing");
+    assert!(share(5_000) < found && share(5_000) < missing, "{found} found, {missing} missing");
 }
 
 /// Elements with these gaps: when each is added, when the first of them are removed, and when

@@ -19,7 +19,7 @@ const SCHEDULES_MAX: u64 = 1_000;
 
 /// How many systems are drawn.
 fn seeds() -> u64 {
-    pick(120, 1_000)
+    pick(50, 1_000)
 }
 
 /// Schedules, canonical histories, and violated canonical histories; `None` if there are too many.
@@ -154,6 +154,7 @@ fn a_duplicate_arrives_after_messages_sent_before_it() {
 /// The cause of a message does not race with it. An implementation without this rule adds backtrack
 /// steps that later prove redundant.
 #[test]
+#[ignore = "long"]
 fn the_cause_of_a_message_does_not_race_with_it() {
     let (mut schedules, mut redundant) = (0, 0);
     for seed in 0..500 {

@@ -9,7 +9,7 @@ use clewline_testing::pick_of_three;
 use super::{
     VerdictCounts,
     referee::{DeadConfigurations, Referee},
-    small_histories::{Menu, Small, every},
+    small_histories::{Menu, Small, enough},
 };
 
 /// What is tried of one kind of object.
@@ -63,7 +63,7 @@ fn check_every(experiments: &[Experiment]) {
                 matches!(menu.kind, ObjectKind::PriorityQueue | ObjectKind::QuasiPriorityQueue { .. });
             let fewest = if is_ordered { 0 } else { menu.values };
             for values in fewest..=menu.values.min(n as u64).max(fewest) {
-                every(&Menu { values, ..*menu }, n, &mut |small| {
+                enough(&Menu { values, ..*menu }, n, &mut |small| {
                     check_one(small, &budget, &mut seen, &mut counts);
                 });
             }

@@ -7,6 +7,7 @@
 
 use clewline_core::{ObjectKind, Role, RoleKind, Roles};
 use clewline_monitor::{Columns, Interval};
+use clewline_testing::pick;
 
 /// A history.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +53,22 @@ pub(crate) struct Menu {
     pub(crate) is_distinct: bool,
 }
 
+/// Calls `each` with every history of `n` operations from the menu; in `./test`, with some of those
+/// of four operations and more, at equal distances.
+pub(crate) fn enough(menu: &Menu, n: usize, each: &mut dyn FnMut(Small<'_>)) {
+    // Primes, so that they do not keep step with the enumeration.
+    let distance = pick([1, 1, 1, 1, 3, 13][n.min(5)], 1);
+    let mut number = 0_usize;
+    every(menu, n, &mut |small| {
+        number += 1;
+        if number.is_multiple_of(distance) {
+            each(small);
+        }
+    });
+}
+
 /// Calls `each` with every history of `n` operations from the menu.
-pub(crate) fn every(menu: &Menu, n: usize, each: &mut dyn FnMut(Small<'_>)) {
+fn every(menu: &Menu, n: usize, each: &mut dyn FnMut(Small<'_>)) {
     // The call after which each operation returns; `n` if it never does.
     let mut returns: Vec<usize> = (0..n).collect();
     loop {

@@ -6,6 +6,7 @@
 
 use clewline_check::relaxed::{QuasiVerdict, displaced};
 use clewline_core::{Budget, ErasedHistory, Problem};
+use clewline_testing::pick;
 
 use super::factors::relaxation;
 use crate::histories::{drawn, every_history};
@@ -149,5 +150,5 @@ fn a_drained_history_of_the_relaxed_specification_is_in_bounds() {
             }
         });
     }
-    assert!(100 < compared, "{compared}");
+    assert!(pick(20, 100) < compared, "{compared}");
 }

@@ -620,6 +620,7 @@ fn every_execution_can_be_replayed() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_new_node_at_an_old_address_does_not_inherit_stores() {
     // Each round creates a node at the address of the last one, and stores to it.
     let body: Body = |_| {

@@ -80,14 +80,14 @@ fn check_never_claims(kind: ClockKind, threads: usize, noise: Noise, operations:
 
 #[test]
 fn the_counter_claims_no_false_order_in_millions_of_operations() {
-    let operations = if cfg!(miri) { 4 * RUN } else { pick(1_000_000, 10_000_000) };
+    let operations = if cfg!(miri) { 4 * RUN } else { pick(300_000, 10_000_000) };
     check_never_claims(ClockKind::Counter, 2, Noise::NONE, operations);
 }
 
 #[test]
 fn no_clock_claims_a_false_order() {
     for kind in ClockKind::ALL {
-        for &threads in pick(&[1, 4][..], &[1, 3, 4]) {
+        for &threads in pick(&[4][..], &[1, 3, 4]) {
             check_never_claims(kind, threads, Noise::NONE, pick(1, 4) * RUN);
             check_never_claims(kind, threads, Noise { between: 0.01, inside: 0.01 }, pick(1, 2) * RUN);
         }
@@ -181,7 +181,7 @@ fn a_load_is_complete_when_its_return_is_stamped() {
         let clock = Clock::of(kind).unwrap_or(Clock::best());
         let mut workers: Workers<Growth> =
             Workers::new(WorkerSettings { threads: 2, clock, ..WorkerSettings::default() }).unwrap();
-        for run in 0..pick(2, 20) {
+        for run in 0..pick(1, 20) {
             let calls = vec![vec![Grow::Bump; RUN / 2], vec![Grow::Look; RUN / 4]];
             let subject = Number { number: AtomicU64::new(0), way: Arc::clone(&way) };
             workers.launch(Arc::new(subject), calls, run);

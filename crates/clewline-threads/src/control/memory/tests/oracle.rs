@@ -95,7 +95,7 @@ fn litmus_tests_return_exactly_what_the_axioms_allow() {
 fn random_programs_return_exactly_what_each_model_allows() {
     let (mut weaker, mut weakest, mut beyond) = (0, 0, 0);
     let (mut executions, mut left) = (0, 0);
-    let seeds = pick_of_three(150, 2_000, 100_000);
+    let seeds = pick_of_three(120, 2_000, 100_000);
     for seed in 0..seeds {
         let mut random = Random::new(seed);
         let operations = 4 + random.below(3);
