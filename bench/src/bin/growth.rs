@@ -20,8 +20,8 @@ use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Reason, ValueDomain,
 use clewline_specs::{CATALOG, find};
 use cpu_time::{ProcessTime, ThreadTime};
 
-const LIMIT: Duration = Duration::from_secs(10);
-const MEMORY: usize = 2 << 30;
+const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
+const MEMORY_BYTES_MAX: usize = 2 << 30;
 const PROCESSES: [usize; 3] = [4, 8, 16];
 
 fn main() {
@@ -97,15 +97,15 @@ fn grow(name: &str, variant: &str, change: Change, most: usize) {
 
 /// The time it takes, and who decided, unless it is given up.
 fn decide(case: &dyn ErasedHistory) -> (String, Option<String>) {
-    let budget = Budget::unlimited().with_memory(MEMORY);
+    let budget = Budget::unlimited().with_memory(MEMORY_BYTES_MAX);
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let start = ProcessTime::now();
             while !is_over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(1));
-                if LIMIT < start.elapsed() {
-                    budget.stop(Reason::Time(LIMIT));
+                if CHECK_TIMEOUT < start.elapsed() {
+                    budget.stop(Reason::Time(CHECK_TIMEOUT));
                 }
             }
         });

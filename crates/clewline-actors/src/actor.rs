@@ -16,7 +16,7 @@ impl<T: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static> Message for T {}
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActorId(u32);
 
-const CLIENT: u32 = 1 << 31;
+const CLIENT_BIT: u32 = 1 << 31;
 
 impl ActorId {
     /// Maximum number of initial actors of a system.
@@ -38,8 +38,8 @@ impl ActorId {
     /// The `index`-th client.
     #[must_use]
     pub const fn client(index: u32) -> Self {
-        assert!(index < CLIENT, "there are fewer clients than that");
-        ActorId(CLIENT | index)
+        assert!(index < CLIENT_BIT, "there are fewer clients than that");
+        ActorId(CLIENT_BIT | index)
     }
 
     /// The actor this one creates after it has created `n` others; `None` if the ids are used up.
@@ -49,19 +49,19 @@ impl ActorId {
             return None;
         }
         let id = self.0.checked_mul(Self::CHILDREN_MAX)?.checked_add(Self::ROOTS_MAX + n)?;
-        (id < CLIENT).then_some(ActorId(id))
+        (id < CLIENT_BIT).then_some(ActorId(id))
     }
 
     /// Whether this is a client and no actor.
     #[must_use]
     pub const fn is_client(self) -> bool {
-        self.0 & CLIENT != 0
+        self.0 & CLIENT_BIT != 0
     }
 
     /// Its index among the clients, or among the actors.
     #[must_use]
     pub const fn index(self) -> u32 {
-        self.0 & !CLIENT
+        self.0 & !CLIENT_BIT
     }
 }
 
@@ -85,8 +85,8 @@ impl<'de> serde::Deserialize<'de> for ActorId {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ActorId, D::Error> {
         let name = std::borrow::Cow::<str>::deserialize(deserializer)?;
         let number = |kind| name.strip_prefix(kind)?.parse::<u32>().ok()?.checked_sub(1);
-        let actor = number('N').filter(|it| *it < CLIENT).map(ActorId);
-        let client = number('C').filter(|it| *it < CLIENT).map(ActorId::client);
+        let actor = number('N').filter(|it| *it < CLIENT_BIT).map(ActorId);
+        let client = number('C').filter(|it| *it < CLIENT_BIT).map(ActorId::client);
         actor
             .or(client)
             .ok_or_else(|| serde::de::Error::custom("expected an actor as in `\"N1\"` or `\"C1\"`"))

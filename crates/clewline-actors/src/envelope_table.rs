@@ -442,7 +442,7 @@ impl ChoiceRun {
 }
 
 // Maximum number of outcomes of one step: more could not be explored anyway.
-const OUTCOMES_MAX: usize = 1 << 12;
+const STEP_OUTCOMES_MAX: usize = 1 << 12;
 
 // The results of `run` for every sequence of choices, in lexicographic order.
 fn every_choice_sequence<T, E>(
@@ -452,7 +452,7 @@ fn every_choice_sequence<T, E>(
     let mut scripted_choices = Vec::new();
     loop {
         assert!(
-            outcomes.len() < OUTCOMES_MAX,
+            outcomes.len() < STEP_OUTCOMES_MAX,
             "what actors choose in one step leads to at most 4096 outcomes"
         );
         let mut this = ChoiceRun { scripted_choices, choice_counts: Vec::new(), effects: Vec::new() };

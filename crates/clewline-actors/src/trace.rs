@@ -34,7 +34,7 @@ impl Default for TraceLimits {
 }
 
 // The number of states between two reads of the clock.
-const CLOCK_EVERY: usize = 1 << 12;
+const CLOCK_CHECK_INTERVAL_STATES: usize = 1 << 12;
 
 /// The result of the search for a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub fn trace(
     for looked in 1_usize.. {
         let Some(world) = queue.pop_front() else { break };
         let is_late = || is_interrupted() || reach.deadline.is_some_and(|it| it <= Instant::now());
-        if looked.is_multiple_of(CLOCK_EVERY) && is_late() {
+        if looked.is_multiple_of(CLOCK_CHECK_INTERVAL_STATES) && is_late() {
             return TraceResult::GivenUp;
         }
         if let Some(bad_handler) = engine.bad_handler() {

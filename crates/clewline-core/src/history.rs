@@ -198,7 +198,7 @@ pub struct History<C, R> {
 }
 
 // Ranks are 32-bit, two per operation, and the last one means "pending".
-const MAX_OPERATIONS: usize = (u32::MAX / 2 - 1) as usize;
+const OPERATIONS_MAX: usize = (u32::MAX / 2 - 1) as usize;
 
 impl<C, R> History<C, R> {
     /// Pairs calls with returns.
@@ -406,7 +406,7 @@ impl<C, R> EventLog<C, R> {
     /// open.
     pub fn push(&mut self, event: Event<C, R>) -> Result<(), Malformed> {
         let at = self.events;
-        if 2 * MAX_OPERATIONS <= at {
+        if 2 * OPERATIONS_MAX <= at {
             return Err(Malformed { at, kind: MalformedKind::TooMany });
         }
         self.events += 1;
@@ -614,8 +614,8 @@ impl Times {
     fn sort(&mut self, processes: &[ProcessId]) -> Result<RankedOrder, Malformed> {
         let Times { called, returned, is_pending, .. } = self;
         let n = called.len();
-        if MAX_OPERATIONS < n {
-            return Err(Malformed { at: MAX_OPERATIONS, kind: MalformedKind::TooMany });
+        if OPERATIONS_MAX < n {
+            return Err(Malformed { at: OPERATIONS_MAX, kind: MalformedKind::TooMany });
         }
         for (at, &is_pending) in is_pending.iter().enumerate() {
             if !is_pending && returned[at] < called[at] {

@@ -551,8 +551,8 @@ where
     }
 
     fn has_many_states(&self) -> bool {
-        const FEW: usize = 16;
-        FEW < self.states.len()
+        const FEW_STATES_MAX: usize = 16;
+        FEW_STATES_MAX < self.states.len()
     }
 
     fn could_return(&self, position: usize) -> Vec<Shown> {

@@ -16,7 +16,7 @@ impl TaskId {
 
     /// Most executions have at most this many tasks. What is known of more is looked at only where
     /// there are more.
-    pub const FEW: usize = 16;
+    pub const USUAL_MAX: usize = 16;
 
     /// This id as an index into a slice.
     #[must_use]
@@ -106,11 +106,11 @@ impl TaskSet {
         self.0 == 0
     }
 
-    /// Whether a task is in it whose number is not among the [few](TaskId::FEW) first ones.
+    /// Whether a task is in it whose number is not among the [usual](TaskId::USUAL_MAX) ones.
     #[inline]
     #[must_use]
     pub const fn has_many(self) -> bool {
-        self.0 >> TaskId::FEW != 0
+        self.0 >> TaskId::USUAL_MAX != 0
     }
 
     /// The number of tasks.
@@ -313,7 +313,7 @@ impl Access {
     #[must_use]
     pub const fn verb(self) -> &'static str {
         match self {
-            Access::Local => "goes on",
+            Access::Local => "local step",
             Access::Read => "load",
             Access::Write => "store",
             Access::Update => "update",

@@ -137,19 +137,19 @@ pub(crate) fn reject_unsupported(method: &ImplItemFn) -> Result<()> {
     if let Some(it) = signature.generics.type_params().next() {
         return Err(Error::new(
             it.span(),
-            "generic methods are not supported: call it with a concrete type in a method that is not generic",
+            "a generic method is not supported: call it with a concrete type in a method that is not generic",
         ));
     }
     if let Some(it) = signature.generics.const_params().next() {
         return Err(Error::new(
             it.span(),
-            "generic methods are not supported: call it with a concrete value in a method that is not generic",
+            "a generic method is not supported: call it with a concrete value in a method that is not generic",
         ));
     }
     if let syn::Safety::Unsafe(it) = &signature.safety {
         return Err(Error::new(
             it.span(),
-            "`unsafe` methods are not supported: call it in a safe method, with a safety comment",
+            "an `unsafe` method is not supported: call it in a safe method, with a safety comment",
         ));
     }
     Ok(())

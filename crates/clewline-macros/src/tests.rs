@@ -167,14 +167,14 @@ fn methods_that_cannot_be_called_directly_are_rejected() {
             #[op]
             unsafe fn push(&self) {}
         ),
-        "`unsafe` methods are not supported",
+        "an `unsafe` method is not supported",
     );
     check_method(
         quote!(
             #[op]
             fn push<T>(&self, value: T) {}
         ),
-        "generic methods are not supported",
+        "a generic method is not supported",
     );
     check_method(
         quote!(

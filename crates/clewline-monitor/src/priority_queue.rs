@@ -80,20 +80,20 @@ impl Monitor for PriorityQueueMonitor {
 ///
 /// A radix sort that starts from the least digit; digits in which no names differ are skipped.
 fn greatest_first(names: &[u64]) -> Vec<u32> {
-    const BITS: u32 = 11;
+    const DIGIT_BITS: u32 = 11;
     // Ascending keys are descending integers.
     let key = |name: u64| !(name ^ 1 << 63);
     let least = names.iter().map(|&it| key(it)).min().unwrap_or(0);
     let greatest = names.iter().map(|&it| key(it)).max().unwrap_or(0);
-    let digits = (u64::BITS - (greatest - least).leading_zeros()).div_ceil(BITS);
+    let digits = (u64::BITS - (greatest - least).leading_zeros()).div_ceil(DIGIT_BITS);
     let mut elements: Vec<u32> = (0..names.len() as u32).collect();
     let mut sorted: Vec<u32> = vec![0; names.len()];
     for digit in 0..digits {
         let digit = |element: u32| {
             let place = key(names[element as usize]) - least;
-            (place >> (digit * BITS)) as usize & ((1 << BITS) - 1)
+            (place >> (digit * DIGIT_BITS)) as usize & ((1 << DIGIT_BITS) - 1)
         };
-        let mut places = [0_u32; 1 << BITS];
+        let mut places = [0_u32; 1 << DIGIT_BITS];
         elements.iter().for_each(|&it| places[digit(it)] += 1);
         if places.contains(&(names.len() as u32)) {
             continue;

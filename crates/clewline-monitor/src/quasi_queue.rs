@@ -21,8 +21,8 @@
 //! "Round-Up", 2013, section V, for whole runs; the proof above is ours, and so is the rest.
 //! Requires: distinct values. Observers are inserted into the order that is found: see
 //! `observers.rs`. Cost: O(n log n), and the search: in practice O(n k), at worst exponential in k
-//! and in the number of processes, but not in n. It gives up after [`STEPS_PER_OPERATION`] steps
-//! for each operation, or when it remembers `DEAD_CONFIGS_MAX` configurations.
+//! and in the number of processes, but not in n. It gives up after [`SEARCH_STEPS_PER_OPERATION`]
+//! steps for each operation, or when it remembers `DEAD_CONFIGS_MAX` configurations.
 
 mod elements;
 mod k_fifo;
@@ -42,10 +42,10 @@ use elements::{Elements, SearchPosition};
 use k_fifo::{ScheduleSearch, SearchResult};
 
 /// The steps of the search per operation.
-pub const STEPS_PER_OPERATION: u64 = 256;
+pub const SEARCH_STEPS_PER_OPERATION: u64 = 256;
 
 /// The least number of steps, however few operations there are.
-const STEPS_MIN: u64 = 1 << 18;
+const SEARCH_STEPS_MIN: u64 = 1 << 18;
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ impl Monitor for QuasiQueueMonitor {
         if let Some(violation) = elements.certain(factor) {
             return Ok(MonitorVerdict::Violated(violation));
         }
-        let steps = STEPS_MIN.max(STEPS_PER_OPERATION * columns.len() as u64);
+        let steps = SEARCH_STEPS_MIN.max(SEARCH_STEPS_PER_OPERATION * columns.len() as u64);
         match ScheduleSearch::new(&elements, factor).search(steps, budget) {
             SearchResult::Found(_) if want == Want::Verdict && !lifetimes.has_observers => {
                 Ok(MonitorVerdict::Holds(None))
@@ -208,7 +208,7 @@ impl Elements {
             let is_whole = part.len() == self.len() && part.empties.len() == self.empties.len();
             let is_enough = is_whole
                 || matches!(
-                    ScheduleSearch::new(&part, factor).search(STEPS_MIN, budget),
+                    ScheduleSearch::new(&part, factor).search(SEARCH_STEPS_MIN, budget),
                     SearchResult::None { .. }
                 );
             if is_enough {

@@ -25,9 +25,9 @@ use crate::{
 /// Steps of one call.
 pub(crate) const STEPS_MAX: u64 = 2_000_000;
 // Expressions, blocks and calls inside each other.
-const DEPTH_MAX: u32 = 200;
+const NESTING_DEPTH_MAX: u32 = 200;
 // Runs for one pending operation in one state, and when no further one is begun.
-const RUNS_MAX: usize = 10_000;
+const PENDING_RUNS_MAX: usize = 10_000;
 const RUNS_STEPS_MAX: u64 = 5 * STEPS_MAX;
 
 pub(crate) struct Interpreter<'p> {
@@ -140,7 +140,7 @@ impl<'p> Interpreter<'p> {
     ) -> Result<(), Fault> {
         let mut path: Vec<(usize, usize)> = Vec::new();
         let mut steps = 0;
-        for _ in 0..RUNS_MAX {
+        for _ in 0..PENDING_RUNS_MAX {
             if RUNS_STEPS_MAX < steps {
                 let values = "the result of a pending operation is compared with many values";
                 return fault(0, format!("{values}: more than {RUNS_STEPS_MAX} steps{RESULTS_HINT}"));
@@ -166,7 +166,7 @@ impl<'p> Interpreter<'p> {
         fault(
             0,
             format!(
-                "the result of a pending operation is compared with more than {RUNS_MAX} values{RESULTS_HINT}"
+                "the result of a pending operation is compared with more than {PENDING_RUNS_MAX} values{RESULTS_HINT}"
             ),
         )
     }
@@ -185,8 +185,11 @@ impl<'p> Interpreter<'p> {
     fn deeper(&mut self, at: u32) -> Result<(), Fault> {
         self.spend(1).map_err(|message| Fault { at, message })?;
         self.depth += 1;
-        if DEPTH_MAX < self.depth {
-            return fault(at, format!("calls and expressions are nested more than {DEPTH_MAX} levels deep"));
+        if NESTING_DEPTH_MAX < self.depth {
+            return fault(
+                at,
+                format!("calls and expressions are nested more than {NESTING_DEPTH_MAX} levels deep"),
+            );
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::{
 
 const OVERFLOW: &str = "an integer exceeds 64 bits";
 // The part of a value that an error shows, in bytes.
-const BRIEF_MAX: usize = 200;
+const SHOWN_VALUE_BYTES_MAX: usize = 200;
 
 impl Interpreter<'_> {
     /// The value of `-x`, `+x` or `~x`.
@@ -316,7 +316,7 @@ impl Interpreter<'_> {
 
     /// The beginning of `value`, for an error.
     pub(crate) fn brief(&self, value: &Val) -> String {
-        let mut out = Limited::new(BRIEF_MAX);
+        let mut out = Limited::new(SHOWN_VALUE_BYTES_MAX);
         match write_value(Some(&self.heap), self.guess.known.as_ref(), value, &mut out, 0) {
             Ok(()) => out.text,
             Err(_) if out.is_full => out.text + "…",

@@ -27,8 +27,8 @@
 //! * From a shell: the binary of `clewline-cli`, `clewline check FILE --spec queue` and, for
 //!   built-in structures, `clewline explore NAME` and `clewline stress NAME`.
 //!
-//! No, if operations are transactions over several objects (that is serializability), or if clients
-//! may read old values (a weaker consistency model).
+//! No, if operations are transactions over several objects: that is serializability. If clients may
+//! read old values, only the weaker criteria of `clewline check --criterion` may help.
 //!
 //! # A test
 //!
@@ -80,6 +80,8 @@
 //! | `jit-tree`, `wg-tree` | the same without a cache | on long, easy histories with little memory |
 //! | `two-frontiers` | orders the `enq`s of a queue when they are found, not when they return | on queues, relaxed queues and channels with values that are not distinct; `auto` does |
 //! | `pushdown` | remembers the top of a stack, not what lies below | on stacks with values that are not distinct; `auto` does |
+//! | `late-pushes` | orders the pushes of a deque when they are found | on deques with values that are not distinct; `auto` does |
+//! | `monitor` | an algorithm for the specification, in nearly linear time | to see what is decided without a search; `auto` begins with it |
 //! | `queue-oriented` | removes each `enq` together with its `deq` | on queues without peeks and pending `deq`s |
 //! | `oracle` | tries every order, in the simplest way | for a second opinion on a small history |
 //! | `A+B` | A and B in competition; the first verdict counts | when a history takes too long |

@@ -13,7 +13,7 @@ use loom::{
     thread,
 };
 
-use crate::{BOUND, Column, Deadline, Matrix, ObjectKind, Statistics, Way};
+use crate::{Column, Deadline, Matrix, ObjectKind, PREEMPTIONS_MAX, Statistics, Way};
 
 include!("programs.rs");
 
@@ -21,7 +21,7 @@ include!("programs.rs");
 pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> {
     let bound = match way {
         Way::Reduced => None,
-        Way::BoundedReduced => Some(BOUND as usize),
+        Way::BoundedReduced => Some(PREEMPTIONS_MAX as usize),
         Way::Exhaustive | Way::Bounded | Way::Random | Way::Pct => return None,
     };
     let mut builder = Builder::new();

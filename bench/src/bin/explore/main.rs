@@ -79,8 +79,8 @@ pub enum Way {
     Pct,
 }
 
-const BOUND: u32 = 2;
-const DEPTH: u32 = 3;
+const PREEMPTIONS_MAX: u32 = 2;
+const PCT_DEPTH: u32 = 3;
 const ROUNDS: u32 = 3;
 
 /// What became of one exploration.
@@ -189,10 +189,10 @@ impl Way {
         match self {
             Way::Exhaustive => "exhaustive".to_owned(),
             Way::Reduced => "reduced".to_owned(),
-            Way::Bounded => format!("bound {BOUND}"),
-            Way::BoundedReduced => format!("bound {BOUND}, reduced"),
+            Way::Bounded => format!("bound {PREEMPTIONS_MAX}"),
+            Way::BoundedReduced => format!("bound {PREEMPTIONS_MAX}, reduced"),
             Way::Random => "random".to_owned(),
-            Way::Pct => format!("pct {DEPTH}"),
+            Way::Pct => format!("pct {PCT_DEPTH}"),
         }
     }
 }

@@ -11,7 +11,7 @@ use clewline_threads::{
     sync::{Mutex, atomic::AtomicUsize},
 };
 
-use crate::{BOUND, DEPTH, Deadline, Matrix, ObjectKind, Statistics, Way};
+use crate::{Deadline, Matrix, ObjectKind, PCT_DEPTH, PREEMPTIONS_MAX, Statistics, Way};
 
 include!("programs.rs");
 
@@ -38,12 +38,12 @@ fn scheduler(way: Way) -> Box<dyn Scheduler> {
     let (name, preemptions) = match way {
         Way::Exhaustive => ("exhaustive", None),
         Way::Reduced => ("dpor", None),
-        Way::Bounded => ("bounded", Some(BOUND)),
-        Way::BoundedReduced => ("bounded-dpor", Some(BOUND)),
+        Way::Bounded => ("bounded", Some(PREEMPTIONS_MAX)),
+        Way::BoundedReduced => ("bounded-dpor", Some(PREEMPTIONS_MAX)),
         Way::Random => ("random", None),
         Way::Pct => ("pct", None),
     };
-    let bounds = Bounds::default().with(&PREEMPTIONS, preemptions).with(&pct::DEPTH, DEPTH);
+    let bounds = Bounds::default().with(&PREEMPTIONS, preemptions).with(&pct::DEPTH, PCT_DEPTH);
     let settings = SchedulerSettings { executions: u64::MAX, bounds, ..SchedulerSettings::default() };
     (find(name).expect("in the table").make)(&settings)
 }

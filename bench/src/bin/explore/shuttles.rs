@@ -16,7 +16,7 @@ use shuttle::{
     thread,
 };
 
-use crate::{BOUND, Column, DEPTH, Deadline, Matrix, ObjectKind, Statistics, Way};
+use crate::{Column, Deadline, Matrix, ObjectKind, PCT_DEPTH, PREEMPTIONS_MAX, Statistics, Way};
 
 include!("programs.rs");
 
@@ -26,7 +26,7 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> 
         Way::Exhaustive => Box::new(DfsScheduler::new(None, false)),
         Way::Bounded => Box::new(Bounded::default()),
         Way::Random => Box::new(RandomScheduler::new_from_seed(0, usize::MAX)),
-        Way::Pct => Box::new(PctScheduler::new_from_seed(0, DEPTH as usize, usize::MAX)),
+        Way::Pct => Box::new(PctScheduler::new_from_seed(0, PCT_DEPTH as usize, usize::MAX)),
         Way::Reduced | Way::BoundedReduced => return None,
     };
     Some(match matrix.kind {
@@ -131,7 +131,7 @@ impl Scheduler for Bounded {
             loop {
                 let level = self.levels.last_mut()?;
                 level.at += 1;
-                if level.at < level.alternatives.len() && level.preemptions_after() <= BOUND {
+                if level.at < level.alternatives.len() && level.preemptions_after() <= PREEMPTIONS_MAX {
                     break;
                 }
                 self.levels.pop();

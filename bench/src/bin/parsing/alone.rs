@@ -24,7 +24,7 @@ type Columns = TimedColumns<RawCall, Value>;
 
 const ROUNDS: usize = 9;
 // As much as our reader takes at a time from a file.
-const BLOCK: usize = 1 << 20;
+const BLOCK_BYTES: usize = 1 << 20;
 
 /// Measures one text of operations, a row of the table.
 pub(crate) fn measure(what: &str, text: &str, lines: usize) {
@@ -85,7 +85,7 @@ fn read_with_ours(text: &str) -> Columns {
         let (process, object) = (ProcessId(row.process), ObjectId(row.object));
         columns.push(Timed { process, object, call, called, returned: returned.map(|it| (row.ret, it)) });
     };
-    for block in text.as_bytes().chunks(BLOCK) {
+    for block in text.as_bytes().chunks(BLOCK_BYTES) {
         follower.take(block, &mut push).expect("the text is in its format");
     }
     columns

@@ -22,9 +22,9 @@ use super::{
 use crate::{judge::judge, options::JudgeOptions};
 
 // Configurations, or judgements of cuts, until it is given up; and operations.
-const CONFIGS_MAX: u64 = 1 << 16;
-const CUTS_MAX: u64 = 1 << 10;
-const OPERATIONS_MAX: usize = 1 << 11;
+const RECHECK_CONFIGS_MAX: u64 = 1 << 16;
+const RECHECK_CUTS_MAX: u64 = 1 << 10;
+const RECHECKED_OPERATIONS_MAX: usize = 1 << 11;
 
 /// Whether the history satisfies the criterion if only the `needed` operations are required; `None`
 /// if to find out would take too long.
@@ -35,7 +35,10 @@ pub(super) fn holds(
     options: &JudgeOptions,
 ) -> Option<bool> {
     let quick = JudgeOptions {
-        budget: options.budget.child().with_configurations(CONFIGS_MAX.min(options.budget.configurations())),
+        budget: options
+            .budget
+            .child()
+            .with_configurations(RECHECK_CONFIGS_MAX.min(options.budget.configurations())),
         counterexample_configurations: 0,
         violations_max: 1,
         ..options.clone()
@@ -44,7 +47,7 @@ pub(super) fn holds(
         return reads_hold(history.problems(), needed, &quick);
     }
     let problems = with_only(&history.problems(), needed);
-    if OPERATIONS_MAX < problems.iter().map(Problem::len).sum() {
+    if RECHECKED_OPERATIONS_MAX < problems.iter().map(Problem::len).sum() {
         return None;
     }
     match criterion {
@@ -102,7 +105,7 @@ fn is_ordered(history: &dyn ErasedHistory, problems: &[Problem<'_>]) -> Option<b
         if (0..placed.len()).all(|it| placed[it] || own[it].1.returned == i64::MAX) {
             return Some(true);
         }
-        if CONFIGS_MAX < seen.len() as u64 {
+        if RECHECK_CONFIGS_MAX < seen.len() as u64 {
             return None;
         }
         if !seen.insert((placed.clone(), states.clone())) {
@@ -148,7 +151,7 @@ impl<'p> Cuts<'p> {
             }
         }
         eras.iter_mut().for_each(|it| it.sort_by_key(|it| it.1));
-        Cuts { problems, options, eras, left: CUTS_MAX }
+        Cuts { problems, options, eras, left: RECHECK_CUTS_MAX }
     }
 
     fn hold(mut self) -> Option<bool> {

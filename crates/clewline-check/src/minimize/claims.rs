@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashSet};
 use clewline_core::{ObjectKind, OperationId, Problem, RoleKind, Roles, Rule};
 
 /// At most this many sums of a counter are compared with the one that was read.
-const SUMS_MAX: usize = 1 << 8;
+const COUNTER_SUMS_MAX: usize = 1 << 8;
 
 /// A statement about operations, by their positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,7 +197,7 @@ impl<'h> History<'h> {
         for &at in adds {
             let more: Option<Vec<i64>> = sums.iter().map(|it| self.word(at).checked_add(*it)).collect();
             sums.extend(more?);
-            if SUMS_MAX < sums.len() {
+            if COUNTER_SUMS_MAX < sums.len() {
                 return None;
             }
         }

@@ -45,7 +45,7 @@ const SPARE_ATTEMPT_BUDGET_DIVISOR: u64 = 4;
 
 /// At most this many states may have been reached by operations that came long before, and they may
 /// have at most this many labels.
-const STARTS_MAX: usize = 1 << 10;
+const START_STATES_MAX: usize = 1 << 10;
 const START_LABELS_MAX: usize = 1 << 6;
 
 /// Of configurations with the same state, at most this many are compared with each other.
@@ -424,7 +424,7 @@ impl<'p> Prover<'p> {
                 }
             }
             left.count(1)?;
-            if STARTS_MAX < states.len() {
+            if START_STATES_MAX < states.len() {
                 return Ok(None);
             }
         }

@@ -40,9 +40,9 @@ struct Shard {
 
 const SHARDS: usize = 64;
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
-const SPLIT_LEN: usize = 1 << 15;
-const MIN_ROWS: usize = 16;
-const END: u64 = u64::MAX;
+const SPLIT_CONFIGS: usize = 1 << 15;
+const TABLE_ROWS_MIN: usize = 16;
+const CHAIN_END: u64 = u64::MAX;
 
 impl Configurations {
     /// An empty set of keys of `width` words, whose first word is never 0, with sets of pending
@@ -61,7 +61,7 @@ impl Configurations {
     pub(super) fn growth(&self, hash: u64) -> usize {
         let stride = self.stride();
         let shard = &self.shards[self.shard_of(hash)];
-        let rows = if shard.is_full(stride) { 2 * shard.words.len().max(MIN_ROWS * stride) } else { 0 };
+        let rows = if shard.is_full(stride) { 2 * shard.words.len().max(TABLE_ROWS_MIN * stride) } else { 0 };
         let is_full = self.used.capacity() < self.used.len() + 1 + self.used_width;
         let used = if self.used_width != 0 && is_full { 2 * self.used.capacity() } else { 0 };
         (rows + used) * size_of::<u64>()
@@ -69,7 +69,7 @@ impl Configurations {
 
     /// Inserts a configuration; false if one that is at least as good was there.
     pub(super) fn insert(&mut self, key: &[u64], used: &[u64], hash: u64) -> bool {
-        if self.shards.len() == 1 && self.len == SPLIT_LEN {
+        if self.shards.len() == 1 && self.len == SPLIT_CONFIGS {
             self.split();
         }
         let stride = self.stride();
@@ -85,7 +85,7 @@ impl Configurations {
         }
         let start = &mut shard.words[row + self.width];
         if is_new {
-            *start = END;
+            *start = CHAIN_END;
         }
         insert_smallest(&mut self.used, start, used)
     }
@@ -116,7 +116,7 @@ impl Configurations {
 /// Adds `set` to the list that begins at `start`, unless a subset of it is there.
 fn insert_smallest(lists: &mut Vec<u64>, start: &mut u64, set: &[u64]) -> bool {
     let mut next = *start;
-    while next != END {
+    while next != CHAIN_END {
         let at = next as usize;
         next = lists[at];
         let other = &mut lists[at + 1..at + 1 + set.len()];
@@ -166,7 +166,7 @@ impl Shard {
     }
 
     fn grow(&mut self, width: usize, stride: usize) {
-        let rows = (self.words.len() / stride * 2).max(MIN_ROWS);
+        let rows = (self.words.len() / stride * 2).max(TABLE_ROWS_MIN);
         let old = std::mem::replace(&mut self.words, vec![0; rows * stride]);
         self.len = 0;
         for row in old.chunks_exact(stride).filter(|it| it[0] != 0) {
@@ -207,12 +207,12 @@ mod tests {
                 let before = ours.bytes();
                 let room = ours.growth(hash);
                 assert_eq!(ours.insert(&key, &[], hash), theirs.insert(key));
-                if SPLIT_LEN + 1 < ours.len {
+                if SPLIT_CONFIGS + 1 < ours.len {
                     assert!(ours.bytes() <= before + room, "growth is announced");
                 }
             }
             assert_eq!(ours.len, theirs.len());
-            assert!(SPLIT_LEN < ours.len);
+            assert!(SPLIT_CONFIGS < ours.len);
         }
     }
 
@@ -233,6 +233,6 @@ mod tests {
             theirs[number].push(used);
             *if is_new { &mut entered } else { &mut refused } += 1;
         }
-        assert!(SPLIT_LEN < ours.len && 50_000 < entered && 50_000 < refused, "{entered}, {refused}");
+        assert!(SPLIT_CONFIGS < ours.len && 50_000 < entered && 50_000 < refused, "{entered}, {refused}");
     }
 }

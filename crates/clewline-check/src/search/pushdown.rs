@@ -127,7 +127,7 @@ pub fn search(columns: &Columns, budget: &Budget) -> Result<Found, Reason> {
 const BOTTOM: u32 = 0;
 
 // A set of complete operations has a bit for each that is open at a time.
-const OPEN_MAX: usize = u64::BITS as usize;
+const OPEN_OPERATIONS_MAX: usize = u64::BITS as usize;
 
 /// When complete operations are candidates.
 struct Timeline {
@@ -157,8 +157,11 @@ impl Timeline {
         for (rank, &first) in timeline.by_return.iter().enumerate() {
             let deadline = columns.intervals[first as usize].right;
             while let Some(at) = called.next_if(|&it| columns.intervals[it as usize].left <= deadline) {
-                if now.len() == OPEN_MAX {
-                    return Err(format!("{} takes at most {OPEN_MAX} operations open at a time", NAME));
+                if now.len() == OPEN_OPERATIONS_MAX {
+                    return Err(format!(
+                        "{} takes at most {OPEN_OPERATIONS_MAX} operations open at a time",
+                        NAME
+                    ));
                 }
                 timeline.slots[at as usize] = free.trailing_zeros() as u8;
                 free &= free - 1;

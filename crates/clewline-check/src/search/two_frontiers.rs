@@ -193,7 +193,7 @@ const FORCED_STEPS_REPEATED_MAX: usize = 16;
 const ENTERED_BYTES: usize = (size_of::<u128>() + 1) * 8 / 7;
 
 // An odd number with as many ones as zeros, about.
-const MIX: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+const HASH_MULTIPLIER: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
 // The lists of complete operations.
 const TAIL: u32 = 0;
@@ -503,8 +503,8 @@ impl<'c> Search<'c> {
     fn configuration(&self) -> u128 {
         // The set is mixed first: its members have the same bits as the numbers of the window, and
         // an operation outside with its number at the head would count as one inside.
-        let mix = |hash: u128, number: u32| (hash ^ random_bits(number)).wrapping_mul(MIX);
-        self.window.key().fold(self.hash.wrapping_mul(MIX), mix)
+        let mix = |hash: u128, number: u32| (hash ^ random_bits(number)).wrapping_mul(HASH_MULTIPLIER);
+        self.window.key().fold(self.hash.wrapping_mul(HASH_MULTIPLIER), mix)
     }
 
     /// The first pending deq that is left, if it was called in time.

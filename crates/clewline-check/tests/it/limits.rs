@@ -15,7 +15,7 @@ use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Reason, Recording, V
 use clewline_specs::{CATALOG, find};
 use clewline_testing::{pick, pick_of_three};
 
-const LIMIT: Duration = Duration::from_millis(50);
+const CHECK_TIMEOUT: Duration = Duration::from_millis(50);
 // A tenth of the limit, and what a debug build needs where an optimized one takes a few
 // milliseconds.
 const OVERSHOOT_MAX: Duration = Duration::from_millis(155);
@@ -54,7 +54,7 @@ fn processor_time() -> Duration {
 fn stop_in_time() -> usize {
     WATCH.with_borrow(|watch| match watch {
         Some((budget, until)) if *until <= processor_time() => {
-            budget.stop(Reason::Time(LIMIT));
+            budget.stop(Reason::Time(CHECK_TIMEOUT));
             usize::MAX
         }
         Some(_) | None => 0,
@@ -65,10 +65,10 @@ fn stop_in_time() -> usize {
 fn overshoot(run: &dyn Fn(&JudgeOptions)) -> Duration {
     let budget = Budget::unlimited().with_memory(usize::MAX - 1).with_gauge(stop_in_time);
     let begun = processor_time();
-    WATCH.set(Some((budget.clone(), begun + LIMIT)));
+    WATCH.set(Some((budget.clone(), begun + CHECK_TIMEOUT)));
     run(&JudgeOptions { budget, ..JudgeOptions::default() });
     WATCH.set(None);
-    (processor_time() - begun).saturating_sub(LIMIT)
+    (processor_time() - begun).saturating_sub(CHECK_TIMEOUT)
 }
 
 /// Plans of histories of an object with these methods, each hard in its own way.

@@ -290,7 +290,7 @@ impl KeptBudgets {
         let mut kept = progress.fault_budgets.load(Ordering::Relaxed);
         let keep = move || {
             loop {
-                let is_over = waiting.recv_timeout(KEEP_INTERVAL) != Err(RecvTimeoutError::Timeout);
+                let is_over = waiting.recv_timeout(JOURNAL_POLL_INTERVAL) != Err(RecvTimeoutError::Timeout);
                 let held = progress.fault_budgets.load(Ordering::Relaxed);
                 if kept < held {
                     journal.add(json!({"fault_budgets": held, "harness": file}))?;
@@ -310,7 +310,7 @@ impl KeptBudgets {
     }
 }
 
-const KEEP_INTERVAL: Duration = Duration::from_millis(20);
+const JOURNAL_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Errors in the calls of a file name the file; other errors name `place`.
 fn failure(args: &Args, place: &str, error: ExploreError) -> Failure {

@@ -107,6 +107,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     // A test that is alone writes its files itself, if it has a verdict.
     let mut are_written = run.len() == 1 && tests.len() == 1 && unlisted.is_empty() && journal.is_none();
     for (number, test) in run.iter().enumerate() {
+        print_gap(number, options.format())?;
         let finished = match &mut journal {
             Some(journal) => take_finished(journal, test)?,
             None => None,
@@ -147,6 +148,11 @@ fn print_doc_tests(documented: &[String], words: &Words) {
 fn worst(statuses: &[Status]) -> Status {
     let worst = [Status::Violated, Status::Failed, Status::Unknown];
     worst.into_iter().find(|it| statuses.contains(it)).unwrap_or(Status::Done)
+}
+
+/// Prints an empty line between the reports of two tests.
+fn print_gap(number: usize, format: Output) -> Result<(), Failure> {
+    if 0 < number && format == Output::Text { Stdout::new().print(b"\n") } else { Ok(()) }
 }
 
 /// Prints the summary, or an object for each entry after those that were `run`.

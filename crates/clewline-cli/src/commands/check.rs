@@ -240,7 +240,8 @@ fn configure(args: &Args) -> Result<Check, Failure> {
         check = check.quasi(quasi);
     }
     if let Some(may_fail) = &args.may_fail {
-        check = check.may_fail(may_fail.clone());
+        let known = clewline_specs::resolve_failures(&args.spec, may_fail);
+        check = check.may_fail(known.map_err(|it| Failure::at("--may-fail", it))?);
     }
     if let Some(timeout) = args.timeout {
         check = check.timeout(timeout);
@@ -252,7 +253,7 @@ fn configure(args: &Args) -> Result<Check, Failure> {
     Ok(check)
 }
 
-/// The requested criterion, unless other arguments do not go with it.
+/// The requested criterion, unless it cannot be combined with other arguments.
 fn criterion(args: &Args) -> Result<Criterion, Failure> {
     let criterion = args.criterion;
     let conflicts = [
@@ -262,7 +263,9 @@ fn criterion(args: &Args) -> Result<Criterion, Failure> {
         (!criterion.is_local() && args.may_fail.is_some(), "--may-fail: that is for linearizability"),
     ];
     match conflicts.iter().find(|it| it.0) {
-        Some((_, why)) => Err(Failure::Message(format!("--criterion {criterion} does not go with {why}"))),
+        Some((_, why)) => {
+            Err(Failure::Message(format!("--criterion {criterion} cannot be combined with {why}")))
+        }
         None => Ok(criterion),
     }
 }

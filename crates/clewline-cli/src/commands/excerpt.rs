@@ -29,9 +29,15 @@ pub(super) fn with_excerpt(error: Error, kept: &KeptInput) -> Error {
         _ => kept.excerpt(line, column),
     };
     match shown {
-        Some(shown) => error.with_excerpt(shown),
-        None => error,
+        Some(shown) if 0 < column || !quotes(&error.to_string(), &shown) => error.with_excerpt(shown),
+        _ => error,
     }
+}
+
+/// Whether the message shows the line of the excerpt already.
+fn quotes(message: &str, excerpt: &str) -> bool {
+    let line = excerpt.split_once(" | ").map_or(excerpt, |it| it.1);
+    message.contains(&format!("`{}", line.trim_end_matches('…')))
 }
 
 /// The beginning of an input that cannot be read again, and what was read last.
@@ -48,7 +54,7 @@ struct KeptBytes {
 }
 
 // Of each of the two parts; the second may grow to twice as much.
-const KEPT_BYTES: usize = 1 << 20;
+const KEPT_PART_BYTES: usize = 1 << 20;
 
 impl KeptInput {
     /// `input`, of which a part is kept here.
@@ -77,11 +83,11 @@ impl<R: Read> Read for Keeping<R> {
 
 impl KeptBytes {
     fn take(&mut self, bytes: &[u8]) {
-        let (head, recent) = bytes.split_at(bytes.len().min(KEPT_BYTES - self.head.len()));
+        let (head, recent) = bytes.split_at(bytes.len().min(KEPT_PART_BYTES - self.head.len()));
         self.head.extend_from_slice(head);
         self.recent.extend_from_slice(recent);
-        if 2 * KEPT_BYTES < self.recent.len() {
-            let cut = self.recent.len() - KEPT_BYTES;
+        if 2 * KEPT_PART_BYTES < self.recent.len() {
+            let cut = self.recent.len() - KEPT_PART_BYTES;
             self.dropped_lines += lines(&self.recent[..cut]);
             self.recent.drain(..cut);
             self.is_cut = true;
@@ -182,18 +188,29 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_the_message_quotes_is_not_shown_again() {
+        let shown = |line: &str| excerpt(line.as_bytes(), 1, (1, 0)).expect("there is a line");
+        let long = "a b ".repeat(50);
+        for line in ["2026-11-01 startup archives unpack", &long] {
+            let message = format!("line 1: all 3 lines were skipped, and the first is `{:.120}`", line);
+            assert!(quotes(&message, &shown(line)), "{message}");
+        }
+        assert!(!quotes("line 1: no operation is called `write`", &shown("{\"op\": \"write\"}")));
+    }
+
+    #[test]
     fn of_a_long_stream_the_beginning_and_the_end_are_kept() {
         let kept = KeptInput::default();
         let line = |number: usize| format!("line {number}\n");
         let count = 500_000;
         let text: String = (1..=count).map(line).collect();
-        assert!(4 * KEPT_BYTES < text.len());
+        assert!(4 * KEPT_PART_BYTES < text.len());
         io::copy(&mut kept.of(text.as_bytes()), &mut io::sink()).expect("memory");
         let kept = kept.lock();
         for number in [1, 2, 1000, count - 1000, count] {
             assert_eq!(kept.excerpt(number, 0), Some(format!("  {number} | line {number}")));
         }
         assert_eq!(kept.excerpt(count / 2, 0), None);
-        assert!(kept.head.len() + kept.recent.len() < 4 * KEPT_BYTES);
+        assert!(kept.head.len() + kept.recent.len() < 4 * KEPT_PART_BYTES);
     }
 }

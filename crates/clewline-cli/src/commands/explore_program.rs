@@ -51,8 +51,8 @@ pub(super) struct ProgramOptions {
     #[arg(long)]
     isolate: bool,
 
-    /// Code that need not be seen: a function, a module or namespace, a library, an object file, a
-    /// source file or the program; may be repeated
+    /// Code that you vouch for, so that it need not be seen: a function, a module or namespace, a
+    /// library, an object file, a source file or the program; may be repeated
     #[arg(long, value_name = "NAME")]
     trust: Vec<String>,
 
@@ -302,10 +302,10 @@ pub(super) fn print_blind_spots(all: &[BlindSpot], wanted: &RunOptions) {
 
 fn print_notes(all: &[impl std::fmt::Display]) {
     // Code with inline assembly has many of them; a few lines are enough.
-    const PRINTED_MAX: usize = 8;
-    all.iter().take(PRINTED_MAX).for_each(print_note);
-    if PRINTED_MAX < all.len() {
-        print_note(format!("{} more of these notes are not shown", all.len() - PRINTED_MAX));
+    const NOTES_SHOWN_MAX: usize = 8;
+    all.iter().take(NOTES_SHOWN_MAX).for_each(print_note);
+    if NOTES_SHOWN_MAX < all.len() {
+        print_note(format!("{} more of these notes are not shown", all.len() - NOTES_SHOWN_MAX));
     }
 }
 

@@ -28,7 +28,7 @@ use super::{
 /// The journal of a command.
 #[derive(Debug, clap::Args)]
 pub(super) struct JournalFlag {
-    /// Keep a journal of what is finished: the same command continues from it, also after a kill
+    /// Record finished work in a file, from which the same command continues, also after a kill
     #[arg(long, value_name = "FILE")]
     pub(super) journal: Option<PathBuf>,
 }
@@ -97,7 +97,7 @@ const SYNC_INTERVAL: Duration = Duration::from_secs(2);
 const END: &str = "end";
 
 // The format of the lines.
-const VERSION: u64 = 1;
+const FORMAT_VERSION: u64 = 1;
 const FIRST_WORD: &str = "{\"journal\":";
 
 // A process that is being started has a copy of the lock for a moment.
@@ -156,7 +156,7 @@ impl Journal {
             // Its first word says what it is, even if the rest is torn.
             let (seed, program, shard) = (json!(seed), json!(program), shard_json(shard));
             journal.write(&format!(
-                "{FIRST_WORD}{VERSION},\"command\":{identity},\"program\":{program},\"seed\":{seed},\"shard\":{shard}}}"
+                "{FIRST_WORD}{FORMAT_VERSION},\"command\":{identity},\"program\":{program},\"seed\":{seed},\"shard\":{shard}}}"
             ))?;
             return Ok(journal);
         };
@@ -300,7 +300,7 @@ fn read_lines(path: &Path, file: &File) -> Result<Lines, Failure> {
 
 /// Why a journal that begins with this line is not that of the command, if it is not.
 fn mismatch(first: &Json, identity: &Json, program: Option<u64>, shard: Option<Shard>) -> Option<String> {
-    let why = if first["journal"] != VERSION {
+    let why = if first["journal"] != FORMAT_VERSION {
         "this is not a journal, or one of another version".to_owned()
     } else if first["command"] != *identity {
         let other = &first["command"];
@@ -342,7 +342,7 @@ impl ShardJournal {
         let mut lines = complete.map(serde_json::from_slice::<Json>);
         let refused = |why: &str| Failure::at(&name, why);
         let first = match lines.next() {
-            Some(Ok(first)) if first["journal"] == VERSION => first,
+            Some(Ok(first)) if first["journal"] == FORMAT_VERSION => first,
             _ => return Err(refused("this is not a journal, or one of another version")),
         };
         let shard = shard_of(&first["shard"])

@@ -18,8 +18,8 @@ pub(super) struct KnownFlags {
     /// Maximum difference between the clocks of two processes: 2ms, or a number of ticks
     ///
     /// Each operation may have been called earlier and have returned later by this much. A duration
-    /// (ns, us, ms, s) is for times in nanoseconds, as those of etcd and OpenTelemetry;
-    /// a number without a unit is one of the units of the file's times.
+    /// (ns, us, ms, s) is for files with times in nanoseconds, such as those of etcd and
+    /// OpenTelemetry; a number without a unit counts in the unit of the file's times.
     #[arg(long, value_name = "SKEW", default_value = "0", hide_default_value = true)]
     skew: Skew,
 

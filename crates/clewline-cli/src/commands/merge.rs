@@ -12,10 +12,10 @@ use super::{
 
 /// Join the journals of all shards of a command
 ///
-/// Prints and writes what one process would have printed and written that had done all the work by
-/// itself, except for times, and has its exit code. The shard of a command is done with `--shard`;
-/// `check`, `stress`, `explore` and `actors` have it. The input files of the command must still be
-/// there. If a shard is missing, not finished, or there twice, the exit code is 2.
+/// With `--shard`, the commands `check`, `stress`, `explore` and `actors` do a share of their work.
+/// The merged report, its files and its exit code are those of one process that does all the work,
+/// except for times. The input files of the command must still exist. If a shard is missing, not
+/// finished, or given twice, the exit code is 2.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -96,17 +96,14 @@ pub(super) fn format_of(name: Option<&str>, path: &Path) -> Result<&'static dyn 
             let is_usual = |it: &&dyn Format| it.carries().is_written && it.extensions().contains(&extension);
             let usual = formats::FORMATS.iter().copied().find(is_usual);
             return usual.ok_or_else(|| {
-                let known = format_names();
+                let written = formats::FORMATS.iter().filter(|it| it.carries().is_written);
+                let known = written.map(|it| it.name()).collect::<Vec<_>>().join(", ");
                 Failure::Message(format!("unknown file extension `.{extension}`: choose a format with --output-format, one of {known}"))
             });
         }
     };
     let unknown = || Failure::at("--output-format", NotFound::new("format", name, formats::FORMATS.names()));
     formats::find(name).ok_or_else(unknown)
-}
-
-pub(super) fn format_names() -> String {
-    formats::FORMATS.names().collect::<Vec<_>>().join(", ")
 }
 
 /// Writes `recording` to `path`, or to standard output.
@@ -186,10 +183,9 @@ pub(super) fn check_outputs<'a>(
         let name = output.path.display().to_string();
         if let Some(input) = inputs.iter().find(|it| it.is_same(&output)) {
             let input = input.path.display().to_string();
-            return Err(Failure::at(
-                &name,
-                format!("this file is read, as {}, so it is not overwritten", visible(&input)),
-            ));
+            let other = if input == name { String::new() } else { format!(" ({})", visible(&input)) };
+            let why = format!("this file is an input{other}, so it is not overwritten");
+            return Err(Failure::at(&name, why));
         }
         if written.iter().any(|it| it.is_same(&output)) {
             return Err(Failure::at(&name, "this file would be written twice"));

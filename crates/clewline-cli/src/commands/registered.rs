@@ -50,9 +50,9 @@ pub(super) struct NotSeen {
 impl NotSeen {
     /// Why nothing is known of executions without a violation, if something was not seen.
     pub(super) fn reason(&self) -> Option<String> {
-        const SHOWN_MAX: usize = 3;
-        let shown = self.sentences.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("; ");
-        let rest = self.sentences.len().saturating_sub(SHOWN_MAX);
+        const SENTENCES_SHOWN_MAX: usize = 3;
+        let shown = self.sentences.iter().take(SENTENCES_SHOWN_MAX).cloned().collect::<Vec<_>>().join("; ");
+        let rest = self.sentences.len().saturating_sub(SENTENCES_SHOWN_MAX);
         let rest = if rest == 0 { String::new() } else { format!("; and {rest} more") };
         let reason = format!(
             "some of the code that ran was not seen, so schedules were left out: {shown}{rest}. If it shares nothing, or is right, \

@@ -68,7 +68,7 @@ Examples:
   clewline reproduce monitoring-fig1 --quick
   clewline reproduce monitoring-fig1 --svg fig1.svg --csv fig1.csv
   clewline reproduce monitoring-fig2 --format json --seed 7
-  clewline reproduce line-up-table-2 --journal it.journal   the same again continues
+  clewline reproduce line-up-table-2 --journal it.journal   run it again to continue
   clewline reproduce round-up-table-2 --lang c
   clewline reproduce crates-unmodified           download, build and explore published crates";
 

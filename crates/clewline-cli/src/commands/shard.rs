@@ -51,7 +51,7 @@ impl fmt::Display for Shard {
 /// The share of the work that a command does.
 #[derive(Debug, clap::Args)]
 pub(super) struct ShardFlags {
-    /// Do only this share of the work: 0/N to N-1/N; `clewline merge` joins the journals of all
+    /// Do only share I of N, counted from 0; `clewline merge` joins the journals of all shares
     ///
     /// The exit code is 0 if the shard is finished, whatever was found, so that a scheduler does
     /// not start it again.

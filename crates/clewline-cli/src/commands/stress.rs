@@ -45,9 +45,9 @@ pub(super) struct Args {
     #[arg(value_name = "SUBJECT")]
     subject: String,
 
-    /// Specification that histories are checked against, for example ./bank.star [default: that of
-    /// the subject]
-    #[arg(long, value_name = "NAME", conflicts_with = "quasi")]
+    /// Sequential specification to check against; `clewline specs` lists them; or a Starlark file
+    /// [default: that of the subject]
+    #[arg(long, value_name = "NAME|FILE.star", conflicts_with = "quasi")]
     spec: Option<String>,
 
     /// Number of threads [default: depends on the subject]
@@ -219,9 +219,9 @@ fn clock(text: &str) -> Result<ClockChoice, ParseError> {
 
 fn patience(text: &str) -> Result<Duration, ParseError> {
     // With less, a thread that waits for a processor would look stuck.
-    const PATIENCE_MIN: Duration = Duration::from_millis(50);
+    const THREAD_PATIENCE_MIN: Duration = Duration::from_millis(50);
     let patience = units::duration(text)?;
-    if patience < PATIENCE_MIN { Err(ParseError::new("at least 50ms", text)) } else { Ok(patience) }
+    if patience < THREAD_PATIENCE_MIN { Err(ParseError::new("at least 50ms", text)) } else { Ok(patience) }
 }
 
 impl Args {
@@ -281,7 +281,8 @@ fn rounds(args: &Args, stress: &Stress, mut journal: Journal) -> Result<StressOu
     loop {
         let runs = done["executions"].as_u64().unwrap_or(0);
         let left = limit.map(|it| it.saturating_sub(before).saturating_sub(begun.elapsed()));
-        let mut outcome = stress.clone().round(runs, left.unwrap_or(ROUND_TIME).min(ROUND_TIME)).run()?;
+        let mut outcome =
+            stress.clone().round(runs, left.unwrap_or(SHARD_ROUND_TIME).min(SHARD_ROUND_TIME)).run()?;
         kept_rounds::add(&mut outcome, &done);
         outcome.next = stress.next_commands(&outcome);
         let is_full = args.executions.is_some_and(|it| it as u64 <= outcome.executions);
@@ -301,7 +302,7 @@ fn rounds(args: &Args, stress: &Stress, mut journal: Journal) -> Result<StressOu
 }
 
 /// The time of a unit.
-const ROUND_TIME: Duration = Duration::from_secs(1);
+const SHARD_ROUND_TIME: Duration = Duration::from_secs(1);
 
 fn configure(args: &Args) -> Result<Stress, Failure> {
     let found = subjects::find(&args.subject).map_err(|it| Failure::Message(it.to_string()))?;

@@ -198,8 +198,12 @@ fn objects_have_the_fields_that_scripts_rely_on() {
     let (_, object) = json("fields-walk", &["edr", "--scheduler", "exhaustive"]);
     assert_eq!(numbers(&object, &["incomplete", "unique"]), [Some(0), Some(32)]);
     assert!(object["elapsed_ms"].is_u64() && object["first_violation"].is_object(), "{object}");
+    for operation in object["first_violation"]["history"].as_array().expect("operations") {
+        let fields = ["process", "call", "called", "returned", "result"];
+        assert!(fields.iter().all(|it| operation.get(it).is_some()), "{operation}");
+    }
     assert!(object.get("states").is_none(), "{object}");
-    for time in ["exploring", "from_scratch", "judging", "first_violation"] {
+    for time in ["exploring", "from_scratch", "judging", "until_violation"] {
         assert!(object["times_ms"][time].is_f64(), "{time}: {object}");
     }
 }

@@ -1,4 +1,4 @@
-//! `--criterion`: its corpus, `testdata/criteria`, its reports, and what does not go with it.
+//! `--criterion`: its corpus, `testdata/criteria`, its reports, and options that it excludes.
 //!
 //! The folder of a file of the corpus is the criterion. The file's name is the verdict, the
 //! specification, and then what is special about the history.
@@ -176,12 +176,12 @@ fn what_does_not_go_together_is_an_error() {
         assert!(ran.stderr.contains(expected), "{ran:?}");
     };
     fails(&["--criterion", "serial"], "expected one of linearizable, strict, durable");
-    fails(&["--criterion", "sequential", "--algorithm", "jit-graph"], "does not go with --algorithm");
-    fails(&["--criterion", "strict", "--quasi", "read=1"], "does not go with --quasi");
-    fails(&["--criterion", "regular", "--may-fail", "read=null"], "does not go with --may-fail");
+    fails(&["--criterion", "sequential", "--algorithm", "jit-graph"], "cannot be combined with --algorithm");
+    fails(&["--criterion", "strict", "--quasi", "read=1"], "cannot be combined with --quasi");
+    fails(&["--criterion", "regular", "--may-fail", "read=null"], "cannot be combined with --may-fail");
     fails(
         &["--criterion", "sequential", "--shard", "1/2", "--journal", "j.jsonl"],
-        "does not go with --shard",
+        "cannot be combined with --shard",
     );
     fails(&["--skew", "1"], "a crash has no place among operations whose clocks may differ");
     // A register's criterion, and crashes of some processes.

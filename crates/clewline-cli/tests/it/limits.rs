@@ -14,13 +14,13 @@ use clewline_testing::pick;
 
 use crate::run::Folder;
 
-const LIMIT: usize = 48 << 20;
+const MEMORY_LIMIT_BYTES: usize = 48 << 20;
 // A twentieth more, and what is not the checker's: buffers, and the stacks of threads.
-const PEAK_MAX: usize = LIMIT + LIMIT / 20 + (4 << 20);
+const PEAK_MAX: usize = MEMORY_LIMIT_BYTES + MEMORY_LIMIT_BYTES / 20 + (4 << 20);
 
 /// Checks `h.jsonl`, and returns what was printed and the greatest resident size of the process.
 fn check(folder: &Folder, spec: &str, algorithm: &str, timeout: &str) -> (String, usize) {
-    let limit = LIMIT.to_string();
+    let limit = MEMORY_LIMIT_BYTES.to_string();
     let args = ["check", "h.jsonl", "--spec", spec, "--algorithm", algorithm, "--memory", &limit];
     peak_of(folder, &[&args[..], &["--timeout", timeout]].concat())
 }
@@ -91,7 +91,7 @@ fn hits(folder: &Folder, timeout: &str) -> usize {
             let (printed, peak) = check(folder, spec, checker.name(), timeout);
             let name = checker.name();
             println!("{shape}, {name}: {} MiB, {}", peak >> 20, printed.lines().next().unwrap_or_default());
-            assert!(peak <= PEAK_MAX, "{shape}, {name}: {peak} bytes of {LIMIT}\n{printed}");
+            assert!(peak <= PEAK_MAX, "{shape}, {name}: {peak} bytes of {MEMORY_LIMIT_BYTES}\n{printed}");
             hit += usize::from(printed.contains("the memory limit of 48 MiB was hit"));
         }
     }

@@ -7,7 +7,12 @@
 mod generated;
 mod markdown;
 
-use std::{collections::BTreeSet, fs, path::Path, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    process::Command,
+};
 
 use clewline_testing::pick;
 use markdown::{Block, Page};
@@ -236,27 +241,38 @@ fn commands_and_flags_exist() {
     expect_none(&complaints);
 }
 
-/// Every field that the commands print is in the reference.
+/// Every field that the commands print is in the reference, and has one type wherever it is.
 #[test]
 fn the_reference_has_every_json_field() {
-    fn collect(value: &serde_json::Value, names: &mut BTreeSet<String>) {
+    use serde_json::Value;
+    fn kind(value: &Value) -> Option<&'static str> {
+        Some(match value {
+            Value::Null => return None,
+            Value::Bool(_) => "truth value",
+            Value::Number(_) => "number",
+            Value::String(_) => "text",
+            Value::Array(_) => "list",
+            Value::Object(_) => "object",
+        })
+    }
+    fn collect(value: &Value, names: &mut BTreeMap<String, BTreeSet<&'static str>>) {
         match value {
-            serde_json::Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| {
                 // Factors and methods are data.
                 if name.chars().all(|it| it.is_ascii_lowercase() || it == '_') {
-                    names.insert(name.clone());
+                    names.entry(name.clone()).or_default().extend(kind(value));
                 }
                 if name != "factors" {
                     collect(value, names);
                 }
             }),
-            serde_json::Value::Array(values) => values.iter().for_each(|it| collect(it, names)),
+            Value::Array(values) => values.iter().for_each(|it| collect(it, names)),
             _ => (),
         }
     }
     let folder =
         Folder::new("manual-json").with("bad.jsonl", BAD).with("good.jsonl", GOOD).with("no.jsonl", "no");
-    let commands: [&[&str]; 7] = [
+    let commands: [&[&str]; 8] = [
         &["check", "bad.jsonl", "good.jsonl", "no.jsonl", "--spec", "queue", "--witness"],
         &["check", "bad.jsonl", "--spec", "queue", "--quasi", "deq=?"],
         &["check", "good.jsonl", "--spec", "queue", "--quasi", "all=1"],
@@ -272,9 +288,10 @@ fn the_reference_has_every_json_field() {
         ],
         &["explore", "manual-reset-event:pre", "--matrix", "wait | set reset set", "--serializability"],
         &["explore", "treiber-stack", "--matrix", "push(1) | pop"],
+        &["explore", "quasi-queue", "--matrix", "enq(1) enq(2) deq | deq", "--quasi", "deq=0"],
         &["actors", "edr", "--scheduler", "dpor"],
     ];
-    let mut names = BTreeSet::new();
+    let mut names = BTreeMap::new();
     for command in commands {
         let printed = clewline(&folder, &[command, &["--format", "json"]].concat(), "");
         assert!(!printed.json().is_empty(), "{command:?}: {}", printed.stderr);
@@ -283,7 +300,9 @@ fn the_reference_has_every_json_field() {
     assert!(40 < names.len(), "{names:?}");
     let page = fs::read_to_string(markdown::root().join("docs/reference/json.md")).unwrap();
     let is_missing = |it: &&String| !page.contains(&format!("`{it}`"));
-    expect_none(&names.iter().filter(is_missing).cloned().collect::<Vec<_>>());
+    expect_none(&names.keys().filter(is_missing).cloned().collect::<Vec<_>>());
+    let differs = names.iter().filter(|it| 1 < it.1.len());
+    expect_none(&differs.map(|(name, kinds)| format!("{name}: {kinds:?}")).collect::<Vec<_>>());
 }
 
 /// Every variable that the product reads is in the reference.

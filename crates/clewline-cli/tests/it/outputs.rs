@@ -24,10 +24,9 @@ fn an_output_that_is_read_is_refused() {
         for output in outputs {
             let ran = clewline(&folder, &["check", "h.jsonl", "--spec", "queue", flag, output], "");
             assert_eq!((ran.code, &*ran.stdout), (2, ""), "{flag} {output}: {ran:?}");
-            assert!(
-                ran.stderr.contains("this file is read, as h.jsonl, so it is not overwritten"),
-                "{ran:?}"
-            );
+            let input = if output == "h.jsonl" { "" } else { " (h.jsonl)" };
+            let why = format!("this file is an input{input}, so it is not overwritten");
+            assert!(ran.stderr.contains(&why), "{ran:?}");
         }
     }
     for output in outputs {

@@ -120,8 +120,8 @@ fn what_passes_cannot_divide_is_refused() {
     check("set.jsonl --spec set --passes 2", "are not judged by keys");
     check("events.jsonl --spec register --passes 2", "line 1: expected an operation with its times");
     check("jepsen.edn --spec register --passes 2", "is read whole: no rows can be left out");
-    check("one.jsonl --spec register --passes 2 --witness", "--passes does not go with --witness");
-    check("- --spec register --passes auto", "--passes does not go with standard input");
+    check("one.jsonl --spec register --passes 2 --witness", "--passes cannot be combined with --witness");
+    check("- --spec register --passes auto", "--passes cannot be combined with standard input");
     check("one.jsonl --spec register --passes 0", "expected `auto`, or a number from 1 to");
 }
 

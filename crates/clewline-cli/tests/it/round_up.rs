@@ -34,7 +34,7 @@ fn a_relaxed_queue_keeps_its_bound_and_a_bug_exceeds_it() {
         assert_eq!((less.code, &one(&less)["verdict"]), (1, &Json::from("violated")), "{reading}: {less:?}");
         let bug = explore("quasi-bug", "quasi-queue:b1", "enq=0,deq=2", &more);
         assert_eq!((bug.code, &one(&bug)["verdict"]), (1, &Json::from("violated")), "{reading}: {bug:?}");
-        let printed = one(&bug)["explanation"].as_str().unwrap().to_owned();
+        let printed = one(&bug)["explanation"]["text"].as_str().unwrap().to_owned();
         match reading {
             "displacement" => {
                 assert!(printed.contains("in every order") && printed.contains("allowed"), "{printed}")

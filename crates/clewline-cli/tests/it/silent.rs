@@ -84,7 +84,7 @@ fn what_has_no_operation_is_an_error_however_it_is_read() {
     assert_eq!(
         ran.stderr,
         "error: packages.log: line 1: expected an operation, found none: all 3 lines were skipped, and this one, \
-         the first, is `2026-11-01 06:12:33 startup archives unpack`\n  1 | 2026-11-01 06:12:33 startup archives unpack\n"
+         the first, is `2026-11-01 06:12:33 startup archives unpack`\n"
     );
 }
 

@@ -78,7 +78,7 @@ fn files_have_a_summary() {
     assert!(annotations[1].starts_with(broken), "{}", annotations[1]);
     let markdown = folder.read("summary.md");
     for expected in [
-        "## violated: 3 histories: 1 violated, 1 unreadable, 1 holds\n",
+        "## 3 histories: 1 violated, 1 unreadable, 1 holds\n",
         "| verdict | history | operations | decided by |\n|---|---|---:|---|\n| **violated** | lost &lt;&amp;> \"1\".jsonl | 4 |",
         "\n| holds | good.jsonl | 2 |",
         "### violated: lost &lt;&amp;> \"1\".jsonl is not linearizable as a queue\n\n```text\n",

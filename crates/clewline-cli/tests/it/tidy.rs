@@ -1,5 +1,6 @@
 //! House rules that a test can check.
 
+mod constants;
 mod lines;
 
 use std::{
@@ -126,7 +127,7 @@ fn files_hold_one_idea() {
 /// A function runs from the line of its `fn` to the closing brace at the same indentation.
 #[test]
 fn functions_fit_a_screen() {
-    const MOST: usize = 70;
+    const FUNCTION_LINES_MAX: usize = 70;
     let mut complaints = Vec::new();
     for (path, text) in sources() {
         let lines: Vec<&str> = text.lines().collect();
@@ -144,12 +145,26 @@ fn functions_fit_a_screen() {
             }
             let end = format!("{indent}}}");
             let length = lines[at..].iter().position(|it| **it == end).map_or(1, |it| it + 1);
-            if MOST < length {
-                complaints.push(format!("{path}:{}: a function of {length} lines, at most {MOST}", at + 1));
+            if FUNCTION_LINES_MAX < length {
+                complaints.push(format!(
+                    "{path}:{}: a function of {length} lines, at most {FUNCTION_LINES_MAX}",
+                    at + 1
+                ));
             }
         }
     }
     expect_none(complaints);
+}
+
+#[test]
+fn constants_name_their_subject_and_unit() {
+    let files = sources();
+    let product = files.iter().filter(|it| !is_test(&it.0));
+    expect_none(
+        product
+            .flat_map(|(path, text)| text.lines().filter_map(|it| constants::complaint(path, it)))
+            .collect(),
+    );
 }
 
 /// Where banned words and long comments are rejected, as in [`other_sources`] and [`own_pages`].

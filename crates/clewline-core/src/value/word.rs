@@ -312,7 +312,7 @@ static TABLE: SharedTable = SharedTable::new();
 // chunk before it.
 const FIRST_CHUNK_ENTRIES: u32 = 1 << 10;
 const CHUNKS: usize = 20;
-const ENTRIES_MAX: u32 = (FIRST_CHUNK_ENTRIES << CHUNKS) - FIRST_CHUNK_ENTRIES;
+const TABLE_ENTRIES_MAX: u32 = (FIRST_CHUNK_ENTRIES << CHUNKS) - FIRST_CHUNK_ENTRIES;
 
 struct SharedTable {
     chunks: [OnceLock<Chunk>; CHUNKS],
@@ -392,7 +392,7 @@ impl SharedTable {
 
     fn add(&self, entries: &mut u32, key: u64, datum: Datum<'static>) -> u32 {
         let number = *entries;
-        assert!(number < ENTRIES_MAX, "a process makes fewer than 2^30 distinct values");
+        assert!(number < TABLE_ENTRIES_MAX, "a process makes fewer than 2^30 distinct values");
         let (last, at) = SharedTable::place(number);
         let chunk = self.chunks[last].get_or_init(|| {
             let chunk = Chunk::new(last);

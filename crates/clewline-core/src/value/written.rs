@@ -20,7 +20,7 @@ pub enum Written {
 }
 
 // Values inside each other.
-const DEPTH_MAX: usize = 60;
+const NESTING_DEPTH_MAX: usize = 60;
 
 impl Written {
     /// The value that `text` stands for; `None` if it is neither JSON nor EDN, or nested deeply.
@@ -51,7 +51,7 @@ impl Reader<'_> {
 
     fn value(&mut self, depth: usize) -> Option<Written> {
         self.skip();
-        if DEPTH_MAX < depth {
+        if NESTING_DEPTH_MAX < depth {
             return None;
         }
         if self.take('{') {

@@ -46,7 +46,7 @@ type Clock = PerTask<u16>;
 /// How many entries of a clock may differ from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Width {
-    /// [`TaskId::FEW`].
+    /// [`TaskId::USUAL_MAX`].
     #[default]
     Few,
     All,
@@ -56,17 +56,17 @@ impl Width {
     #[inline(always)]
     fn join(self, into: &mut Clock, other: &Clock) {
         let join = |(mine, theirs): (&mut u16, &u16)| *mine = (*mine).max(*theirs);
-        into[..TaskId::FEW].iter_mut().zip(&other[..TaskId::FEW]).for_each(join);
+        into[..TaskId::USUAL_MAX].iter_mut().zip(&other[..TaskId::USUAL_MAX]).for_each(join);
         if self == Width::All {
-            into[TaskId::FEW..].iter_mut().zip(&other[TaskId::FEW..]).for_each(join);
+            into[TaskId::USUAL_MAX..].iter_mut().zip(&other[TaskId::USUAL_MAX..]).for_each(join);
         }
     }
 
     #[inline(always)]
     fn assign(self, into: &mut Clock, other: &Clock) {
-        into[..TaskId::FEW].copy_from_slice(&other[..TaskId::FEW]);
+        into[..TaskId::USUAL_MAX].copy_from_slice(&other[..TaskId::USUAL_MAX]);
         if self == Width::All {
-            into[TaskId::FEW..].copy_from_slice(&other[TaskId::FEW..]);
+            into[TaskId::USUAL_MAX..].copy_from_slice(&other[TaskId::USUAL_MAX..]);
         }
     }
 }
@@ -314,7 +314,7 @@ impl Causality {
         self.races.clear();
         self.enablers.clear();
         let me = step.task;
-        if TaskId::FEW <= me.index() {
+        if TaskId::USUAL_MAX <= me.index() {
             self.width = Width::All;
         }
         self.width.assign(&mut self.clock, &self.tasks[me.index()].clock);

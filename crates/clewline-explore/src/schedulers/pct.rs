@@ -76,7 +76,7 @@ impl Pct {
     #[cold]
     fn draw_many(&mut self) {
         let mut random = Random::new(self.first);
-        self.chooser.priorities[TaskId::FEW..].fill_with(|| random.next() | 1 << 63);
+        self.chooser.priorities[TaskId::USUAL_MAX..].fill_with(|| random.next() | 1 << 63);
         self.has_many_tasks = true;
     }
 
@@ -100,7 +100,7 @@ impl Scheduler for Pct {
         self.longest = self.longest.max(self.steps);
         self.steps = 0;
         let (random, longest) = (&mut self.runs.random, self.longest);
-        for priority in &mut self.chooser.priorities[..TaskId::FEW] {
+        for priority in &mut self.chooser.priorities[..TaskId::USUAL_MAX] {
             *priority = random.next() | 1 << 63;
         }
         (self.first, self.has_many_tasks) = (self.chooser.priorities[0], false);

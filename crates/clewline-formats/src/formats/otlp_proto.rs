@@ -268,8 +268,8 @@ fn scalar(field: Field<'_>, name: &str, kind: Kind, depth: u32) -> Result<JsonVa
 
 /// A number as the collector writes it in JSON: an integer where it is one.
 fn double(number: f64) -> JsonValue {
-    const EXACT_MAX: f64 = (1_u64 << 53) as f64;
-    if number.fract() == 0.0 && number.abs() <= EXACT_MAX {
+    const EXACT_INTEGER_MAX: f64 = (1_u64 << 53) as f64;
+    if number.fract() == 0.0 && number.abs() <= EXACT_INTEGER_MAX {
         return JsonValue::from(number as i64);
     }
     Number::from_f64(number).map_or_else(|| JsonValue::from(number.to_string()), JsonValue::Number)

@@ -29,7 +29,7 @@ pub const ENTRY: Entry = Entry {
 const BUG_SUBJECT: &str = "hash-map:delete-stores";
 
 /// Operations of a run, split evenly; the numbers of workers are its divisors up to 12.
-const OPERATIONS: usize = 8_400;
+const OPERATIONS_PER_RUN: usize = 8_400;
 const WORKERS: [u32; 9] = [2, 3, 4, 5, 6, 7, 8, 10, 12];
 
 const NOISE_INSIDE: Noise = Noise { between: 0.0, inside: 0.01 };
@@ -56,14 +56,14 @@ impl Plan {
         match size {
             Size::Full => Plan {
                 workers: &WORKERS,
-                operations: OPERATIONS,
+                operations: OPERATIONS_PER_RUN,
                 seeds: 10,
                 time: Duration::from_secs(20),
                 size,
             },
             Size::Quick => Plan {
                 workers: &WORKERS[..3],
-                operations: OPERATIONS / 10,
+                operations: OPERATIONS_PER_RUN / 10,
                 seeds: 2,
                 time: Duration::from_millis(300),
                 size,

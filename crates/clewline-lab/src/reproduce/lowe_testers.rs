@@ -26,11 +26,11 @@ pub const ENTRY: Entry = Entry {
 
 /// Divisors of 840.
 const TESTERS: [u64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
-const RUNS: u64 = 840;
+const RUNS_PER_POINT: u64 = 840;
 const WORKERS: usize = 4;
-const OPERATIONS: usize = 1 << 11;
+const OPERATIONS_PER_WORKER: usize = 1 << 11;
 // For each point.
-const OBSERVATIONS: u64 = 3;
+const OBSERVATIONS_PER_POINT: u64 = 3;
 
 /// The extent of a run.
 struct Plan {
@@ -42,8 +42,14 @@ struct Plan {
 impl Plan {
     fn new(size: Size) -> Plan {
         match size {
-            Size::Full => Plan { runs: RUNS, operations: OPERATIONS, observations: OBSERVATIONS },
-            Size::Quick => Plan { runs: RUNS / 10, operations: OPERATIONS / 64, observations: 1 },
+            Size::Full => Plan {
+                runs: RUNS_PER_POINT,
+                operations: OPERATIONS_PER_WORKER,
+                observations: OBSERVATIONS_PER_POINT,
+            },
+            Size::Quick => {
+                Plan { runs: RUNS_PER_POINT / 10, operations: OPERATIONS_PER_WORKER / 64, observations: 1 }
+            }
         }
     }
 }
@@ -147,7 +153,7 @@ mod tests {
 
     #[test]
     fn every_number_of_testers_divides_the_runs() {
-        assert!(TESTERS.iter().all(|it| RUNS.is_multiple_of(*it)));
+        assert!(TESTERS.iter().all(|it| RUNS_PER_POINT.is_multiple_of(*it)));
     }
 
     #[test]

@@ -71,18 +71,18 @@ pub enum Stroke {
     Bars,
 }
 
-const HEIGHT: f64 = 440.0;
-const LEFT: f64 = 84.0;
-const RIGHT: f64 = 590.0;
-const TOP: f64 = 56.0;
-const BOTTOM: f64 = 376.0;
+const PLOT_HEIGHT_PX: f64 = 440.0;
+const PLOT_LEFT_PX: f64 = 84.0;
+const PLOT_RIGHT_PX: f64 = 590.0;
+const PLOT_TOP_PX: f64 = 56.0;
+const PLOT_BOTTOM_PX: f64 = 376.0;
 
 // The maximum average width of a character, for any font.
 const LETTER_WIDTH_PX: f64 = 7.5;
 const TITLE_LETTER_WIDTH_PX: f64 = 10.0;
 
 // About how many pixels lie between two ticks, at least.
-const TICK_GAP: f64 = 56.0;
+const TICK_GAP_PX: f64 = 56.0;
 
 const HUES: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c8c8c", "#aa3377"];
@@ -101,7 +101,7 @@ text { font: 13px system-ui, sans-serif; fill: #404040 }
 #[must_use]
 pub fn svg(plots: &[Plot]) -> String {
     let width = plots.iter().map(width).fold(0.0, f64::max);
-    let height = HEIGHT * plots.len() as f64;
+    let height = PLOT_HEIGHT_PX * plots.len() as f64;
     let title = plots.first().map_or("", |it| it.title.as_str());
     let mut page = Page::default();
     page.add(&format!(
@@ -111,7 +111,7 @@ pub fn svg(plots: &[Plot]) -> String {
     ));
     for (place, plot) in plots.iter().enumerate() {
         if 0 < place {
-            page.add(&format!("<g transform=\"translate(0 {})\">", HEIGHT * place as f64));
+            page.add(&format!("<g transform=\"translate(0 {})\">", PLOT_HEIGHT_PX * place as f64));
         }
         page.plot(plot);
         if 0 < place {
@@ -124,8 +124,8 @@ pub fn svg(plots: &[Plot]) -> String {
 
 fn width(plot: &Plot) -> f64 {
     let longest = plot.series.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
-    let names_end = RIGHT + 64.0 + LETTER_WIDTH_PX * longest as f64;
-    let title_end = LEFT + TITLE_LETTER_WIDTH_PX * plot.title.chars().count() as f64;
+    let names_end = PLOT_RIGHT_PX + 64.0 + LETTER_WIDTH_PX * longest as f64;
+    let title_end = PLOT_LEFT_PX + TITLE_LETTER_WIDTH_PX * plot.title.chars().count() as f64;
     names_end.max(title_end).ceil()
 }
 
@@ -210,7 +210,7 @@ impl Ruler {
 
     /// The distance of ticks, 1, 2 or 5 times a power of ten, on a linear scale up to `greatest`.
     fn step(&self, greatest: f64) -> f64 {
-        let rough = greatest * TICK_GAP / (self.to - self.from).abs();
+        let rough = greatest * TICK_GAP_PX / (self.to - self.from).abs();
         let power = 10_f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 5.0].into_iter().map(|it| it * power).find(|&it| rough <= it);
         step.unwrap_or(10.0 * power)
@@ -243,7 +243,7 @@ impl Ruler {
             }
             Scale::Binary => {
                 let gap = (self.to - self.from).abs() / (self.greatest - self.least);
-                let step = (TICK_GAP / gap).ceil().max(1.0);
+                let step = (TICK_GAP_PX / gap).ceil().max(1.0);
                 let tick = |power: i32| {
                     let decimals = (-power).max(0) as usize;
                     let value = 2_f64.powi(power);
@@ -283,25 +283,30 @@ impl Page {
     }
 
     fn plot(&mut self, plot: &Plot) {
-        let x = Ruler::new(plot.x.scale, plot.values(|it| it.0), LEFT, RIGHT);
-        let y = Ruler::new(plot.y.scale, plot.values(|it| it.1), BOTTOM, TOP);
-        self.text(LEFT, 26.0, "class=\"title\"", &plot.title);
+        let x = Ruler::new(plot.x.scale, plot.values(|it| it.0), PLOT_LEFT_PX, PLOT_RIGHT_PX);
+        let y = Ruler::new(plot.y.scale, plot.values(|it| it.1), PLOT_BOTTOM_PX, PLOT_TOP_PX);
+        self.text(PLOT_LEFT_PX, 26.0, "class=\"title\"", &plot.title);
         for tick in x.ticks() {
             let at = x.place(tick.value);
             if !matches!(plot.x.scale, Scale::Names(_)) {
-                self.line("grid", (at, TOP), (at, BOTTOM));
+                self.line("grid", (at, PLOT_TOP_PX), (at, PLOT_BOTTOM_PX));
             }
-            self.text(at, BOTTOM + 20.0, "text-anchor=\"middle\"", &tick.label);
+            self.text(at, PLOT_BOTTOM_PX + 20.0, "text-anchor=\"middle\"", &tick.label);
         }
         for tick in y.ticks() {
             let at = y.place(tick.value);
-            self.line("grid", (LEFT, at), (RIGHT, at));
-            self.text(LEFT - 8.0, at + 4.5, "text-anchor=\"end\"", &tick.label);
+            self.line("grid", (PLOT_LEFT_PX, at), (PLOT_RIGHT_PX, at));
+            self.text(PLOT_LEFT_PX - 8.0, at + 4.5, "text-anchor=\"end\"", &tick.label);
         }
-        self.line("axis", (LEFT, BOTTOM), (RIGHT, BOTTOM));
-        self.line("axis", (LEFT, BOTTOM), (LEFT, TOP));
-        self.text((LEFT + RIGHT) / 2.0, BOTTOM + 48.0, "text-anchor=\"middle\"", &plot.x.label);
-        self.text(LEFT, TOP - 12.0, "", &plot.y.label);
+        self.line("axis", (PLOT_LEFT_PX, PLOT_BOTTOM_PX), (PLOT_RIGHT_PX, PLOT_BOTTOM_PX));
+        self.line("axis", (PLOT_LEFT_PX, PLOT_BOTTOM_PX), (PLOT_LEFT_PX, PLOT_TOP_PX));
+        self.text(
+            (PLOT_LEFT_PX + PLOT_RIGHT_PX) / 2.0,
+            PLOT_BOTTOM_PX + 48.0,
+            "text-anchor=\"middle\"",
+            &plot.x.label,
+        );
+        self.text(PLOT_LEFT_PX, PLOT_TOP_PX - 12.0, "", &plot.y.label);
         for series in &plot.series {
             let points: Vec<(f64, f64)> = series
                 .points
@@ -309,19 +314,19 @@ impl Page {
                 .filter(|it| x.holds(it.0) && y.holds(it.1))
                 .map(|it| (x.place(it.0), y.place(it.1)))
                 .collect();
-            self.series(series, &points, BOTTOM);
+            self.series(series, &points, PLOT_BOTTOM_PX);
         }
         for (row, series) in by_last(&plot.series).into_iter().enumerate() {
-            let at = TOP + 8.0 + 22.0 * row as f64;
+            let at = PLOT_TOP_PX + 8.0 + 22.0 * row as f64;
             let points = match series.stroke {
-                Stroke::Points => vec![(RIGHT + 38.0, at)],
-                Stroke::Bars => vec![(RIGHT + 38.0, at - 6.0)],
+                Stroke::Points => vec![(PLOT_RIGHT_PX + 38.0, at)],
+                Stroke::Bars => vec![(PLOT_RIGHT_PX + 38.0, at - 6.0)],
                 Stroke::Solid | Stroke::Dashed | Stroke::Guide => {
-                    vec![(RIGHT + 24.0, at), (RIGHT + 52.0, at)]
+                    vec![(PLOT_RIGHT_PX + 24.0, at), (PLOT_RIGHT_PX + 52.0, at)]
                 }
             };
             self.series(series, &points, at + 6.0);
-            self.text(RIGHT + 60.0, at + 4.5, "", &series.name);
+            self.text(PLOT_RIGHT_PX + 60.0, at + 4.5, "", &series.name);
         }
     }
 
@@ -494,7 +499,7 @@ mod tests {
     fn plots_stand_below_each_other() {
         let text = svg(&[example(Scale::Linear), example(Scale::Logarithmic)]);
         assert_eq!(text.matches("class=\"title\"").count(), 2);
-        assert!(text.contains(&format!("<g transform=\"translate(0 {HEIGHT})\">")));
-        assert!(text.contains(&format!("height=\"{}\"", 2.0 * HEIGHT)));
+        assert!(text.contains(&format!("<g transform=\"translate(0 {PLOT_HEIGHT_PX})\">")));
+        assert!(text.contains(&format!("height=\"{}\"", 2.0 * PLOT_HEIGHT_PX)));
     }
 }

@@ -90,15 +90,26 @@ fn times(PhaseTimes { exploring, from_scratch, judging, first_violation }: Phase
         "exploring": ms(exploring),
         "from_scratch": ms(from_scratch),
         "judging": ms(judging),
-        "first_violation": first_violation.map(ms),
+        "until_violation": first_violation.map(ms),
     })
 }
 
 /// The violation, shrunk. `execution` is the number of the first execution that showed one, where
 /// executions are counted.
 fn first(finding: &ActorFinding, metrics: &Metrics) -> Json {
-    let operations = 0..finding.case.spans().len();
-    let history: Vec<String> = operations.map(|it| finding.case.label(OperationId::from_index(it))).collect();
+    let operation = |id: OperationId| {
+        let (shown, span) = (finding.case.shown(id), finding.case.spans()[id.index()]);
+        let result = || shown.ret.as_ref().map_or_else(String::new, ToString::to_string);
+        json!({
+            "process": finding.case.process(id).0,
+            "call": shown.call(),
+            "called": span.call(),
+            "returned": span.ret(),
+            "result": span.ret().map(|_| result()),
+        })
+    };
+    let operations = (0..finding.case.spans().len()).map(OperationId::from_index);
+    let history: Vec<Json> = operations.map(operation).collect();
     let counterexample: Vec<usize> = match &finding.judgement.verdict {
         HistoryVerdict::Violated(violation) => violation.counterexample.iter().map(|it| it.index()).collect(),
         HistoryVerdict::Holds(_) | HistoryVerdict::Unknown(_) => Vec::new(),

@@ -19,7 +19,7 @@ use super::{
 };
 
 // How many states may be visited only to count all histories.
-const EXISTING_MAX: u64 = 200_000;
+const COUNTED_STATES_MAX: u64 = 200_000;
 
 /// Why the verdict is unknown if nothing was checked.
 pub const NO_RESULT: &str = "no call returned in any execution, so that there was no result to check";
@@ -57,7 +57,7 @@ pub(super) fn run(
     let (scenario, mut seen, faults) = last.expect("there is at least one budget");
     let is_judged = is_judged(&*scenario, play);
     if seen.coverage != Coverage::Exhausted {
-        seen.metrics.existing = states::existing(&*scenario, EXISTING_MAX, &limits);
+        seen.metrics.existing = states::existing(&*scenario, COUNTED_STATES_MAX, &limits);
     }
     let rules = Rules { faults, ..options.rules };
     let verdict = match seen.violation.take() {

@@ -226,7 +226,7 @@ fn count_unserializable(program: &mut dyn TestProgram, unserializable: &mut Unse
 }
 
 // How many orders of the operations are tried if happens-before is partial.
-const ORDERS_MAX: usize = 100_000;
+const OPERATION_ORDERS_MAX: usize = 100_000;
 
 // For histories that no factor explains.
 const NO_FACTOR_SUFFICES: &str = "no factor is great enough: something comes out twice or was never put in, or nothing is found though something is \
@@ -291,8 +291,10 @@ impl CandidateHistory<'_> {
             if matches!(best, RelaxedVerdict::Right | RelaxedVerdict::Needs(0)) {
                 break;
             }
-            if n == ORDERS_MAX {
-                return Err(format!("happens-before allows more than {ORDERS_MAX} orders of the operations"));
+            if n == OPERATION_ORDERS_MAX {
+                return Err(format!(
+                    "happens-before allows more than {OPERATION_ORDERS_MAX} orders of the operations"
+                ));
             }
             let ordered = CandidateHistory { outcome: &outcome, ..*self };
             let verdict = ordered.judge_in_time(asked, texts, renamed)?;

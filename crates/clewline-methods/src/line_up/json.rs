@@ -113,11 +113,15 @@ fn found(
     if let Some(it) = finding.race.as_ref().filter(|_| finding.cause.name() == "data-race") {
         object.insert("race".to_owned(), race(it));
     }
-    if let Some(may_fail) = &finding.holds_if {
-        object.insert("holds_if".to_owned(), may_fail.to_string().into());
+    let mut explanation = Map::new();
+    if let Some(text) = &finding.explanation {
+        explanation.insert("text".to_owned(), text.as_str().into());
     }
-    if let Some(explanation) = &finding.explanation {
-        object.insert("explanation".to_owned(), explanation.as_str().into());
+    if let Some(may_fail) = &finding.holds_if {
+        explanation.insert("holds_if".to_owned(), may_fail.to_string().into());
+    }
+    if !explanation.is_empty() {
+        object.insert("explanation".to_owned(), explanation.into());
     }
 }
 

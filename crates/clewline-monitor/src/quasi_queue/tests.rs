@@ -78,7 +78,7 @@ fn a_schedule_is_found_if_and_only_if_there_is_an_order() {
         let elements = elements(&mut random);
         let factor = 1 + random.below(2) as u32;
         let expected = can_end((&elements, factor), 0, &[], &mut HashSet::new());
-        match ScheduleSearch::new(&elements, factor).search(STEPS_MIN, &Budget::unlimited()) {
+        match ScheduleSearch::new(&elements, factor).search(SEARCH_STEPS_MIN, &Budget::unlimited()) {
             SearchResult::Found(schedule) => {
                 assert!(expected, "seed {seed}, factor {factor}: {elements:?}");
                 let order = schedule.merge(&elements);
@@ -165,7 +165,7 @@ fn a_live_configuration_is_not_mistaken_for_a_dead_one() {
     ];
     for (about, factor, elements) in cases {
         assert!(can_end((&elements, factor), 0, &[], &mut HashSet::new()), "{about}");
-        let found = ScheduleSearch::new(&elements, factor).search(STEPS_MIN, &Budget::unlimited());
+        let found = ScheduleSearch::new(&elements, factor).search(SEARCH_STEPS_MIN, &Budget::unlimited());
         assert!(matches!(found, SearchResult::Found(_)), "{about}");
     }
 }

@@ -1,7 +1,7 @@
 //! A bitmap with predecessors: sixty-four bits a word, and above each level one that says which
 //! words are not zero.
 
-const BITS: usize = u64::BITS as usize;
+const WORD_BITS: usize = u64::BITS as usize;
 
 /// A set of small integers, from which none is ever removed.
 #[derive(Clone, Debug)]
@@ -14,10 +14,10 @@ impl Bitmap {
     /// No integers; they will be less than `bound`.
     pub(super) fn new(bound: usize) -> Bitmap {
         // The bound itself may be asked for.
-        let mut words = bound / BITS + 1;
+        let mut words = bound / WORD_BITS + 1;
         let mut levels = vec![vec![0; words]];
         while words != 1 {
-            words = words.div_ceil(BITS);
+            words = words.div_ceil(WORD_BITS);
             levels.push(vec![0; words]);
         }
         Bitmap { levels }
@@ -26,13 +26,13 @@ impl Bitmap {
     pub(super) fn insert(&mut self, member: usize) {
         let mut place = member;
         for level in &mut self.levels {
-            let word = &mut level[place / BITS];
+            let word = &mut level[place / WORD_BITS];
             let was_empty = *word == 0;
-            *word |= 1 << (place % BITS);
+            *word |= 1 << (place % WORD_BITS);
             if !was_empty {
                 return;
             }
-            place /= BITS;
+            place /= WORD_BITS;
         }
     }
 
@@ -40,15 +40,15 @@ impl Bitmap {
     pub(super) fn below(&self, bound: usize) -> Option<usize> {
         let mut place = bound;
         for (height, level) in self.levels.iter().enumerate() {
-            let word = level[place / BITS] & ((1 << (place % BITS)) - 1);
+            let word = level[place / WORD_BITS] & ((1 << (place % WORD_BITS)) - 1);
             if word != 0 {
-                let mut found = place / BITS * BITS + greatest(word);
+                let mut found = place / WORD_BITS * WORD_BITS + greatest(word);
                 for lower in self.levels[..height].iter().rev() {
-                    found = found * BITS + greatest(lower[found]);
+                    found = found * WORD_BITS + greatest(lower[found]);
                 }
                 return Some(found);
             }
-            place /= BITS;
+            place /= WORD_BITS;
         }
         None
     }

@@ -13,7 +13,7 @@
 //!
 //! Cost: O(log n) to remove an element or to find a gap, with logarithms to base 16.
 
-use super::lanes::{Lanes, WIDTH, levels};
+use super::lanes::{Lanes, NODE_CHILDREN, levels};
 
 /// A gap that is out of the tree.
 const REMOVED_GAP: i32 = 1 << 30;
@@ -43,7 +43,7 @@ impl Cover {
         // The end of the last gap has a leaf as well.
         let mut tree = levels(gaps + 1, 0);
         let mut names = if is_named { levels(gaps + 1, 0) } else { Vec::new() };
-        let lane = |gap: u32| (gap as usize / WIDTH, gap as usize % WIDTH);
+        let lane = |gap: u32| (gap as usize / NODE_CHILDREN, gap as usize % NODE_CHILDREN);
         for (element, after, before) in elements {
             for (end, step) in [(after + 1, 1), (before, -1)] {
                 let (node, lane) = lane(end);
@@ -87,8 +87,8 @@ impl Cover {
         let (mut left, mut right) = (after as usize, before as usize);
         let (mut left_change, mut right_change) = (0, 0);
         for level in 0..self.levels.len() {
-            let (first, last) = (left / WIDTH, right / WIDTH);
-            let (left_lane, right_lane) = (left % WIDTH, right % WIDTH);
+            let (first, last) = (left / NODE_CHILDREN, right / NODE_CHILDREN);
+            let (left_lane, right_lane) = (left % NODE_CHILDREN, right % NODE_CHILDREN);
             self.levels[level][first].0[left_lane] += left_change;
             self.levels[level][last].0[right_lane] += right_change;
             if first == last {
@@ -96,7 +96,7 @@ impl Cover {
                 self.pass_on(level + 1, first, change);
                 return;
             }
-            left_change = self.lower(level, first, left_lane + 1, WIDTH, element);
+            left_change = self.lower(level, first, left_lane + 1, NODE_CHILDREN, element);
             right_change = self.lower(level, last, 0, right_lane, element);
             (left, right) = (first, last);
         }
@@ -119,10 +119,10 @@ impl Cover {
             if change == 0 {
                 return;
             }
-            let node = &mut nodes[lane / WIDTH];
-            node.0[lane % WIDTH] += change;
+            let node = &mut nodes[lane / NODE_CHILDREN];
+            node.0[lane % NODE_CHILDREN] += change;
             change = normalize_after_decrement(node);
-            lane /= WIDTH;
+            lane /= NODE_CHILDREN;
         }
         self.least += change;
     }
@@ -157,7 +157,7 @@ impl Cover {
             thin &= thin - 1;
             let number = above + self.levels[level][node].0[lane];
             let name = name ^ self.names.get(level).map_or(0, |it| it[node].0[lane]);
-            let below = node * WIDTH + lane;
+            let below = node * NODE_CHILDREN + lane;
             if level == 0 {
                 // A gap that was found before counts one too many, but then it has no name.
                 let coverer = (name as u32).checked_sub(1).filter(|_| number == 1);

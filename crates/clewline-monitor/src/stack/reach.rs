@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::lanes::{Lanes, WIDTH, levels};
+use super::lanes::{Lanes, NODE_CHILDREN, levels};
 
 /// A leaf without a job. Jobs that have been taken are less.
 const OUT: i32 = 0;
@@ -44,14 +44,14 @@ impl Reach {
     /// The gap by which a job was taken, if it was.
     pub(super) fn taken_by(&self, job: u32) -> Option<u32> {
         let leaf = job as usize + 1;
-        let end = self.levels[0][leaf / WIDTH].0[leaf % WIDTH];
+        let end = self.levels[0][leaf / NODE_CHILDREN].0[leaf % NODE_CHILDREN];
         (end < OUT).then_some((-1 - end) as u32)
     }
 
     /// Takes a job out by a gap.
     pub(super) fn remove(&mut self, job: u32, gap: u32) {
         *self.leaf(job) = taken(gap);
-        self.lower(0, (job as usize + 1) / WIDTH);
+        self.lower(0, (job as usize + 1) / NODE_CHILDREN);
     }
 
     /// Takes out all jobs of `from..to` that reach `gap`.
@@ -60,19 +60,25 @@ impl Reach {
         let mut left = (from != 0).then_some(from as usize);
         let mut right = to as usize + 1;
         for level in 0..self.levels.len() {
-            let (node, lane) = (right / WIDTH, right % WIDTH);
+            let (node, lane) = (right / NODE_CHILDREN, right % NODE_CHILDREN);
             match left {
-                Some(at) if at / WIDTH == node => {
-                    if self.take_lanes(level, node, at % WIDTH + 1..lane, gap, into) {
+                Some(at) if at / NODE_CHILDREN == node => {
+                    if self.take_lanes(level, node, at % NODE_CHILDREN + 1..lane, gap, into) {
                         self.lower(level, node);
                     }
                     return;
                 }
                 Some(at) => {
-                    if self.take_lanes(level, at / WIDTH, at % WIDTH + 1..WIDTH, gap, into) {
-                        self.lower(level, at / WIDTH);
+                    if self.take_lanes(
+                        level,
+                        at / NODE_CHILDREN,
+                        at % NODE_CHILDREN + 1..NODE_CHILDREN,
+                        gap,
+                        into,
+                    ) {
+                        self.lower(level, at / NODE_CHILDREN);
                     }
-                    left = Some(at / WIDTH);
+                    left = Some(at / NODE_CHILDREN);
                 }
                 None => (),
             }
@@ -101,12 +107,12 @@ impl Reach {
         while far != 0 {
             let lane = far.trailing_zeros() as usize;
             far &= far - 1;
-            let below = node * WIDTH + lane;
+            let below = node * NODE_CHILDREN + lane;
             if level == 0 {
                 into.push(below as u32 - 1);
                 self.levels[0][node].0[lane] = taken(gap);
             } else {
-                self.take_lanes(level - 1, below, 0..WIDTH, gap, into);
+                self.take_lanes(level - 1, below, 0..NODE_CHILDREN, gap, into);
                 self.levels[level][node].0[lane] = self.levels[level - 1][below].max();
             }
         }
@@ -118,18 +124,18 @@ impl Reach {
         let mut node = node;
         for level in level + 1..self.levels.len() {
             let greatest = self.levels[level - 1][node].max();
-            let lane = &mut self.levels[level][node / WIDTH].0[node % WIDTH];
+            let lane = &mut self.levels[level][node / NODE_CHILDREN].0[node % NODE_CHILDREN];
             if *lane == greatest {
                 return;
             }
             *lane = greatest;
-            node /= WIDTH;
+            node /= NODE_CHILDREN;
         }
     }
 
     fn leaf(&mut self, job: u32) -> &mut i32 {
         let leaf = job as usize + 1;
-        &mut self.levels[0][leaf / WIDTH].0[leaf % WIDTH]
+        &mut self.levels[0][leaf / NODE_CHILDREN].0[leaf % NODE_CHILDREN]
     }
 }
 

@@ -84,12 +84,12 @@ pub enum Fact {
 }
 
 /// By how much everything is indented.
-const INDENT: usize = 2;
+const INDENT_COLUMNS: usize = 2;
 
 /// Blocks as text, in lines of at most `width` columns where possible.
 #[must_use]
 pub fn wrap(blocks: &[Block], width: usize) -> String {
-    let room = width.saturating_sub(INDENT);
+    let room = width.saturating_sub(INDENT_COLUMNS);
     let mut text = String::new();
     let mut blocks = blocks.iter().peekable();
     while let Some(block) = blocks.next() {
@@ -108,10 +108,12 @@ pub fn wrap(blocks: &[Block], width: usize) -> String {
             }
             Block::Where(text) | Block::Lead(text) | Block::Caption(text) => wrapped(text, room),
             Block::List(items) => items.iter().flat_map(|it| wrapped(it, room)).collect(),
-            Block::Drawing(lines) => lines.iter().map(|it| shorten(it, LINE_COLUMNS_MAX - INDENT)).collect(),
+            Block::Drawing(lines) => {
+                lines.iter().map(|it| shorten(it, LINE_COLUMNS_MAX - INDENT_COLUMNS)).collect()
+            }
         };
         for it in &lines {
-            let indent = if it.is_empty() { 0 } else { INDENT };
+            let indent = if it.is_empty() { 0 } else { INDENT_COLUMNS };
             line(&mut text, &format!("{:indent$}{it}", ""));
         }
     }

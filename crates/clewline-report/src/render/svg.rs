@@ -41,7 +41,7 @@ const NOTE_ROW_HEIGHT_PX: usize = 18;
 const NOTE_LABEL_CHARS_MAX: usize = 32;
 
 // More columns than this fit no page.
-const COLUMNS_MAX: usize = 130;
+const DRAWING_COLUMNS_MAX: usize = 130;
 
 /// A picture, and its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ fn draw_beside(
     notes: &[Note],
     ground: Ground,
 ) -> Picture {
-    let (lanes, placed) = timeline::layout(rows, COLUMNS_MAX);
+    let (lanes, placed) = timeline::layout(rows, DRAWING_COLUMNS_MAX);
     let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
     let from = MARGIN_PX + (names + 2) * LETTER_WIDTH_PX;
     let columns = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);

@@ -311,10 +311,10 @@ pub(super) fn shorten_operation(operation: &Shown, max: usize) -> String {
 
 /// `read() → [1, 2, … 98 elements]`, or `read() → 98 elements`. `None` if it does not fit.
 fn shorten_list(call: &str, elements: &[String], max: usize) -> Option<String> {
-    const ELEMENTS_MIN: usize = 6;
+    const SHORTENED_ELEMENTS_MIN: usize = 6;
     let count = elements.len();
     let mut short = format!("{call} → {count} elements");
-    if count < ELEMENTS_MIN || max < width(&short) {
+    if count < SHORTENED_ELEMENTS_MIN || max < width(&short) {
         return None;
     }
     let mut start = format!("{call} → [");

@@ -61,8 +61,8 @@ const MOMENTS_MAX: usize = 256;
 const ROUND_STEPS_MAX: usize = 1_000;
 // After this number of replicas that did not repeat, no more are made: of rounds with unknown local
 // states, and of others.
-const UNKNOWN_FAILURES_MAX: u32 = 16;
-const FAILURES_MAX: u32 = 48;
+const UNKNOWN_STATE_REPLICAS_MAX: u32 = 16;
+const FAILED_REPLICAS_MAX: u32 = 48;
 
 impl Repetition {
     /// Another execution begins.
@@ -97,9 +97,9 @@ impl Repetition {
         self.matches += 1;
         let failures_max = match is_unknown {
             true if std::mem::replace(&mut self.has_tried_unknown, true) => return None,
-            true => UNKNOWN_FAILURES_MAX,
+            true => UNKNOWN_STATE_REPLICAS_MAX,
             false if !is_sparse(self.matches) => return None,
-            false => FAILURES_MAX,
+            false => FAILED_REPLICAS_MAX,
         };
         let schedule = hash(schedule);
         if self.continued.contains(&schedule) {

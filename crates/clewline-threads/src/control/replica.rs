@@ -86,15 +86,15 @@ mod linux {
     use super::{Ignored, Side, Verdict};
 
     // How much processor time a replica may take.
-    const SECONDS_MAX: u64 = 5;
+    const REPLICA_CPU_SECONDS_MAX: u64 = 5;
     // How much memory is compared at most.
-    const PAGES_MAX: usize = 256 << 10;
+    const COMPARED_PAGES_MAX: usize = 256 << 10;
     const PAGE_BYTES: usize = 4 << 10;
     const MAPPINGS_MAX: usize = 4 << 10;
     // The text of `/proc/self/maps` is shorter.
     const TEXT_BYTES_MAX: usize = 1 << 20;
     // How many entries of the page map are read at a time.
-    const ENTRIES: usize = 1 << 10;
+    const PAGE_MAP_ENTRIES: usize = 1 << 10;
     // Bits of an entry: the page is in memory, or swapped out.
     const IS_USED: u64 = 1 << 63 | 1 << 62;
 
@@ -178,7 +178,7 @@ mod linux {
     fn end_at_signals() -> bool {
         let default = [0_u64; 4];
         let zeros = default.as_ptr().expose_provenance();
-        let timer = [0, 0, SECONDS_MAX, 0];
+        let timer = [0, 0, REPLICA_CPU_SECONDS_MAX, 0];
         let timer = timer.as_ptr().expose_provenance();
         // SAFETY: the calls read these arrays only, which have the sizes that they expect. No code
         // that would handle these signals is needed any more.
@@ -296,8 +296,8 @@ mod linux {
                 text: memory(TEXT_BYTES_MAX)?,
                 mappings: memory(MAPPINGS_MAX)?,
                 n_mappings: 0,
-                pages: memory(PAGES_MAX)?,
-                contents: memory(PAGES_MAX)?,
+                pages: memory(COMPARED_PAGES_MAX)?,
+                contents: memory(COMPARED_PAGES_MAX)?,
                 n_pages: 0,
                 maps: open(c"/proc/self/maps")?,
                 page_map: open(c"/proc/self/pagemap")?,
@@ -328,13 +328,13 @@ mod linux {
         fn copy(&mut self) -> Option<()> {
             let Image { mappings, pages, contents, n_pages, page_map, .. } = self;
             walk(&mappings[..self.n_mappings], *page_map, |page| {
-                if *n_pages < PAGES_MAX {
+                if *n_pages < COMPARED_PAGES_MAX {
                     pages[*n_pages] = page;
                     contents[*n_pages] = *contents_of(page);
                 }
                 *n_pages += 1;
             })?;
-            (*n_pages <= PAGES_MAX).then_some(())
+            (*n_pages <= COMPARED_PAGES_MAX).then_some(())
         }
 
         /// Whether the memory is the same now.
@@ -424,11 +424,11 @@ mod linux {
 
     /// Visits every page in use, in the order of addresses. `None` if that cannot be determined.
     fn walk(mappings: &[Mapping], page_map: usize, mut visit: impl FnMut(usize)) -> Option<()> {
-        let mut entries = [0_u64; ENTRIES];
+        let mut entries = [0_u64; PAGE_MAP_ENTRIES];
         for mapping in mappings {
             let mut page = mapping.start;
             while page < mapping.end {
-                let n = ENTRIES.min((mapping.end - page) / PAGE_BYTES);
+                let n = PAGE_MAP_ENTRIES.min((mapping.end - page) / PAGE_BYTES);
                 if read(page_map, &mut entries[..n], page / PAGE_BYTES * 8) != 8 * n {
                     return None;
                 }

@@ -7,7 +7,7 @@ use clewline_explore::VectorClock;
 /// Of each task, how many of its intervals between releases or calls are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Intervals {
-    few: [u32; TaskId::FEW],
+    few: [u32; TaskId::USUAL_MAX],
     // Of the other tasks. A missing entry is 0.
     more: Vec<u32>,
 }
@@ -18,7 +18,7 @@ impl Intervals {
     pub fn of(&self, task: TaskId) -> u32 {
         match self.few.get(task.index()) {
             Some(time) => *time,
-            None => self.more.get(task.index() - TaskId::FEW).copied().unwrap_or(0),
+            None => self.more.get(task.index() - TaskId::USUAL_MAX).copied().unwrap_or(0),
         }
     }
 
@@ -74,7 +74,7 @@ impl VectorClock for View {
     fn tick(&mut self, task: TaskId) {
         match self.clock.few.get_mut(task.index()) {
             Some(count) => *count += 1,
-            None => *entry(&mut self.clock.more, task.index() - TaskId::FEW) += 1,
+            None => *entry(&mut self.clock.more, task.index() - TaskId::USUAL_MAX) += 1,
         }
     }
 }

@@ -231,11 +231,12 @@ mod counter {
 
     /// Runs at one rate in all states of all processors: CPUID leaf 8000_0007, EDX bit 8.
     fn is_invariant() -> bool {
-        const POWER: u32 = 0x8000_0007;
+        const POWER_MANAGEMENT_LEAF: u32 = 0x8000_0007;
         // SAFETY: every x86-64 processor has `cpuid`.
         #[allow(unused_unsafe, reason = "safe in later versions of Rust")]
         unsafe {
-            POWER <= __cpuid(0x8000_0000).eax && __cpuid(POWER).edx & (1 << 8) != 0
+            POWER_MANAGEMENT_LEAF <= __cpuid(0x8000_0000).eax
+                && __cpuid(POWER_MANAGEMENT_LEAF).edx & (1 << 8) != 0
         }
     }
 
@@ -262,13 +263,13 @@ mod counter {
     /// Two threads pass the time back and forth; each receiver of a time compares it with its own
     /// clock.
     fn has_gone_back() -> bool {
-        const ROUNDS: u64 = 2_000;
+        const CLOCK_EXCHANGES: u64 = 2_000;
         let ball = AtomicU64::new(0);
         // One thread has the even turns, the other the odd ones. The low half of a time is the
         // turn.
         let play = |me: u64| {
             let mut has_gone_back = false;
-            for round in 0..ROUNDS {
+            for round in 0..CLOCK_EXCHANGES {
                 let turn = 2 * round + me;
                 let mut waited = 0_u32;
                 let last = loop {

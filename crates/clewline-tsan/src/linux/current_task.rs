@@ -218,8 +218,8 @@ pub(super) fn owner_of(address: usize) -> Option<TaskId> {
 
 /// Whether an address is in the guard page of the running task's stack.
 pub(super) fn is_guard(address: usize) -> bool {
-    const PAGE: usize = 4 << 10;
-    address.wrapping_sub(CURRENT.low.load(Relaxed)) < PAGE
+    const PAGE_BYTES: usize = 4 << 10;
+    address.wrapping_sub(CURRENT.low.load(Relaxed)) < PAGE_BYTES
 }
 
 /// Counts a call of code under test.

@@ -158,12 +158,12 @@ pub(super) struct Import {
 impl Import {
     /// The caller calls `code` from now on.
     pub(super) fn redirect(&self, code: usize) {
-        const PAGE: usize = 4 << 10;
-        let page = (self.slot & !(PAGE - 1)) as *mut c_void;
+        const PAGE_BYTES: usize = 4 << 10;
+        let page = (self.slot & !(PAGE_BYTES - 1)) as *mut c_void;
         // The page may be constant after loading. It stays writable: the loader has finished.
         // SAFETY: the slot belongs to a loaded module, and is one of its function addresses.
         unsafe {
-            if libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE) == 0 {
+            if libc::mprotect(page, PAGE_BYTES, libc::PROT_READ | libc::PROT_WRITE) == 0 {
                 (self.slot as *mut usize).write_volatile(code);
             }
         }

@@ -95,7 +95,7 @@ pub(super) unsafe fn code_of(context: *mut c_void) -> usize {
 ///
 /// `context` is that of a handler.
 pub(super) unsafe fn user_code_of(context: *mut c_void) -> usize {
-    const WORDS: usize = 512;
+    const SCANNED_STACK_WORDS: usize = 512;
     // SAFETY: guaranteed by the caller.
     let (code, mut stack) = unsafe {
         let registers = &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
@@ -109,7 +109,7 @@ pub(super) unsafe fn user_code_of(context: *mut c_void) -> usize {
         // The word cannot be read.
         stack += 8;
     }
-    for _ in 0..WORDS {
+    for _ in 0..SCANNED_STACK_WORDS {
         if !current_task::is_own_stack(stack + 8) {
             break;
         }

@@ -101,10 +101,10 @@ struct Trampolines {
 }
 
 impl Trampolines {
-    const BYTES: usize = 24;
+    const TRAMPOLINE_BYTES: usize = 24;
 
     fn map(count: usize) -> Option<Trampolines> {
-        let size = (count.max(1) * Self::BYTES).next_multiple_of(4 << 10);
+        let size = (count.max(1) * Self::TRAMPOLINE_BYTES).next_multiple_of(4 << 10);
         let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: existing mappings are not replaced.
         let start = unsafe { libc::mmap(ptr::null_mut(), size, access, flags, -1, 0) };
@@ -114,8 +114,8 @@ impl Trampolines {
     /// Code that jumps to `arrive` with the function.
     fn add(&mut self, function: &'static Function) -> usize {
         let address = self.start + self.used;
-        self.used += Self::BYTES;
-        let mut code = Vec::with_capacity(Self::BYTES);
+        self.used += Self::TRAMPOLINE_BYTES;
+        let mut code = Vec::with_capacity(Self::TRAMPOLINE_BYTES);
         // movabs r11, function: a register that no argument uses.
         code.extend([0x49, 0xbb]);
         code.extend(ptr::from_ref(function).addr().to_le_bytes());

@@ -168,10 +168,10 @@ pub(super) fn add(sentence: String) {
 }
 
 fn make_writable(address: usize) -> bool {
-    const PAGE: usize = 4 << 10;
+    const PAGE_BYTES: usize = 4 << 10;
     let access = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
     // SAFETY: the page is code of the program, which stays readable and executable.
-    unsafe { libc::mprotect((address & !(PAGE - 1)) as *mut c_void, PAGE, access) == 0 }
+    unsafe { libc::mprotect((address & !(PAGE_BYTES - 1)) as *mut c_void, PAGE_BYTES, access) == 0 }
 }
 
 unsafe extern "C" fn on_breakpoint(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {

@@ -25,7 +25,7 @@ const FORCED_STEPS_REPEATED_MAX: usize = 16;
 const FAILED_BYTES: usize = (size_of::<u128>() + 1) * 8 / 7;
 
 // An odd number with as many ones as zeros, about.
-const MIX: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+const HASH_MULTIPLIER: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
 /// A pop to be placed, with what it finds.
 #[derive(Clone, Copy, Debug)]
@@ -633,7 +633,8 @@ impl<'c> Search<'c> {
     fn configuration(&self) -> u128 {
         let called = self.by_call.first(0).map_or(0, |it| self.left(it));
         // The set is mixed first: its members have the same bits as the time.
-        (self.hash.wrapping_mul(MIX) ^ random_bits(self.time.max(called))).wrapping_mul(MIX)
+        (self.hash.wrapping_mul(HASH_MULTIPLIER) ^ random_bits(self.time.max(called)))
+            .wrapping_mul(HASH_MULTIPLIER)
     }
 
     fn list(&self, at: u32) -> u32 {

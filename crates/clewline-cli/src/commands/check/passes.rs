@@ -48,7 +48,7 @@ pub(super) fn refuse(args: &Args) -> Result<(), Failure> {
         (args.files.iter().any(|it| it.as_os_str() == DASH), "standard input, which is read once"),
     ];
     match conflicts.iter().find(|it| it.0 && args.passes != Passes::Count(1)) {
-        Some((_, what)) => Err(Failure::Message(format!("--passes does not go with {what}"))),
+        Some((_, what)) => Err(Failure::Message(format!("--passes cannot be combined with {what}"))),
         None => Ok(()),
     }
 }

@@ -96,8 +96,8 @@ pub(in crate::commands) struct Args {
     pub(super) scheduler: String,
 
     /// Reference: `serial` (serial executions of the subject itself), or a sequential
-    /// specification; `clewline specs` lists them
-    #[arg(long, value_name = "serial|NAME", default_value = "serial")]
+    /// specification; `clewline specs` lists them; or a Starlark file
+    #[arg(long, value_name = "serial|NAME|FILE.star", default_value = "serial")]
     pub(super) spec: String,
 
     /// Use the serial executions of another subject as reference
@@ -122,17 +122,17 @@ pub(in crate::commands) struct Args {
     #[arg(long, value_name = "READING", requires = "quasi")]
     pub(super) reading: Option<String>,
 
-    /// How quasi-linearizability is decided: by search, or by enumeration as in Round-Up's paper:
-    /// permutations of sequentializations are looked up among the serial histories of the calls
-    /// (slow; needs --matrix)
+    /// How quasi-linearizability is decided: by `search`, or by `enumeration` as in the Round-Up
+    /// paper, which looks up permutations among the serial histories (slow; needs --matrix)
     #[arg(long, value_name = "search|enumeration", default_value = "search", value_parser = ["search", "enumeration"])]
     pub(super) judge: String,
 
-    /// Allow matrices with unequal numbers of insertions and removals, for --reading displacement
+    /// Whether matrices may have unequal numbers of insertions and removals, for --reading
+    /// displacement
     #[arg(long, value_name = "forbid|allow", default_value = "forbid", value_parser = ["forbid", "allow"])]
     pub(super) ill_formed: String,
 
-    /// Allow nondeterministic serial behaviour
+    /// Whether serial executions may be nondeterministic
     #[arg(long, value_name = "forbid|allow", default_value = "forbid", value_parser = nondeterminism)]
     pub(super) nondeterminism: Nondeterminism,
 
@@ -157,13 +157,13 @@ pub(in crate::commands) struct Args {
     #[arg(long, value_name = "sc|tso|rc11", value_parser = |it: &str| it.parse::<MemoryModel>())]
     pub(super) memory_model: Option<MemoryModel>,
 
-    /// Under rc11, maximum accesses per execution that read an older store than the newest, or
-    /// store before it [default: no limit; unmodified code: 2]
+    /// Under rc11, maximum accesses per execution that read a store other than the newest, or that
+    /// store before the newest [default: no limit; unmodified code: 2]
     #[arg(long, value_name = "N|none", value_parser = units::at_most)]
     pub(super) stale_reads: Option<AtMost>,
 
-    /// Under tso and rc11, order operations by the execution: an operation precedes another if it
-    /// returned earlier, not only if its return happens before the other's call
+    /// Under tso and rc11, an operation precedes another if it returned earlier in the execution,
+    /// even if its return does not happen before the other's call
     #[arg(long)]
     pub(super) real_time: bool,
 
@@ -251,8 +251,7 @@ Examples:
   clewline explore ms-queue --threads 2 --operations 2 --scheduler dpor
   clewline explore treiber-stack --auto 2 --calls \"push(1), pop\"
   clewline explore quasi-queue --quasi deq=?
-  clewline explore quasi-queue:b1 --quasi enq=2,deq=2 --matrix \"enq(3) deq | enq(4) deq\" --initial \"enq(1) enq(2)\" \\
-    --final \"deq deq\" --judge enumeration
+  clewline explore quasi-queue:b1 --quasi enq=2,deq=2 --matrix \"enq(3) deq | enq(4) deq\"
   clewline explore manual-reset-event:pre --html report.html
 
 Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";

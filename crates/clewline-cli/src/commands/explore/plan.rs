@@ -29,7 +29,7 @@ use crate::commands::{
 };
 
 // Initial and final calls need a task each.
-const COLUMNS_MAX: usize = TaskId::MAX - 2;
+const MATRIX_COLUMNS_MAX: usize = TaskId::MAX - 2;
 
 /// The matrices to check. A seed that is not given is that of the journal, or a new one.
 pub(super) fn of(args: &Args, subject: &Subject, journal: Option<&Journal>) -> Result<Plan, Failure> {
@@ -72,10 +72,10 @@ pub(super) fn of(args: &Args, subject: &Subject, journal: Option<&Journal>) -> R
 }
 
 fn check_columns(columns: usize) -> Result<usize, Failure> {
-    if columns <= COLUMNS_MAX {
+    if columns <= MATRIX_COLUMNS_MAX {
         return Ok(columns);
     }
-    Err(Failure::Message(format!("a matrix has at most {COLUMNS_MAX} threads; found {columns}")))
+    Err(Failure::Message(format!("a matrix has at most {MATRIX_COLUMNS_MAX} threads; found {columns}")))
 }
 
 pub(super) fn new_seed() -> u64 {

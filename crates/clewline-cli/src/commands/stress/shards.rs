@@ -15,7 +15,7 @@ use clewline_report::render::{Proposal, Publish};
 use clewline_threads::{ClockKind, Pinning};
 use serde_json::{Value as Json, json};
 
-use super::{Args, Limit, NOUNS, ROUND_TIME, configure, kept_rounds, report};
+use super::{Args, Limit, NOUNS, SHARD_ROUND_TIME, configure, kept_rounds, report};
 use crate::commands::{
     journal::Journal,
     kept_report,
@@ -74,7 +74,7 @@ fn make(
         if is_over || done["finding"].is_object() || is_interrupted() {
             return Ok((runs, u64::from(done["finding"].is_object())));
         }
-        let round = stress.clone().executions(numbers.end).round(numbers.start + runs, ROUND_TIME);
+        let round = stress.clone().executions(numbers.end).round(numbers.start + runs, SHARD_ROUND_TIME);
         let round = left.map_or(round.clone(), |it| round.timeout(it));
         let mut outcome = round.run()?;
         kept_rounds::add(&mut outcome, &done);

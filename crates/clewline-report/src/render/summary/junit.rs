@@ -67,8 +67,9 @@ fn case(xml: &mut String, summary: &Summary, entry: &SummaryEntry, clock: Durati
         Word::Unknown | Word::Unreadable => "error",
     };
     let mut report = entry.text().trim_end().to_owned();
-    for command in &entry.next {
-        report.push_str(&format!("\n\nnext: {}", visible(command)));
+    for (place, command) in entry.next.iter().enumerate() {
+        let word = if place == 0 { "\nnext" } else { "  or" };
+        report.push_str(&format!("\n{word}: {}", visible(command)));
     }
     // Line by line: the line breaks are to stay.
     let lines: Vec<String> = report.trim_start_matches('\n').lines().map(escaped).collect();

@@ -13,7 +13,10 @@ const SECTIONS_MAX: usize = 20;
 /// The summary as Markdown: the totals, a table, and a section for each entry that does not hold.
 #[must_use]
 pub fn markdown(summary: &Summary, clock: Durations) -> String {
-    let mut text = format!("## {}: {}\n\n", summary.word().as_str(), plain(&summary.totals()));
+    // Nothing was judged, which is not a number of the totals.
+    let (totals, word) = (summary.totals(), summary.word());
+    let unsaid = word == Word::Unknown && !totals.contains(word.as_str());
+    let mut text = format!("## {}{}\n\n", plain(&totals), if unsaid { " (unknown)" } else { "" });
     let took = clock == Durations::Shown;
     text.push_str(&format!("| verdict | {} | {} | decided by |", summary.nouns.0, summary.work));
     text.push_str(if took { " took |\n" } else { "\n" });

@@ -179,6 +179,16 @@ fn an_empty_summary_is_no_success() {
     let nothing = summary(Vec::new());
     assert_eq!((nothing.totals().as_str(), nothing.word()), ("0 histories", Word::Unknown));
     elements(&junit(&nothing, Durations::Hidden));
+    assert!(markdown(&nothing, Durations::Hidden).starts_with("## 0 histories (unknown)\n"));
+    assert!(markdown(&mixed(), Durations::Hidden).starts_with("## 4 histories: 1 violated, 1 unreadable,"));
+}
+
+#[test]
+fn the_second_command_is_an_alternative() {
+    let mut entry = entry("a", Word::Violated);
+    entry.next = vec!["clewline one".to_owned(), "clewline two".to_owned()];
+    let xml = junit(&summary(vec![entry]), Durations::Hidden);
+    assert!(xml.contains("next: clewline one\n  or: clewline two</failure>"), "{xml}");
 }
 
 #[test]

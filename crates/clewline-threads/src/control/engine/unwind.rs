@@ -26,7 +26,7 @@ struct Abandoned;
 // The maximum number of times that the remaining tasks yield to one another.
 const UNWIND_ROUNDS_MAX: u32 = 200;
 // A task that catches the payload this often runs forever.
-const CATCHES_MAX: u32 = 100;
+const CAUGHT_PAYLOADS_MAX: u32 = 100;
 // A destructor that makes this many accesses may wait for another task.
 const ACCESSES_BEFORE_YIELD: u32 = 1_000;
 
@@ -80,7 +80,7 @@ fn abandon_again(engine: *mut Engine) -> ! {
     // SAFETY: see `ending`.
     let caught = unsafe { &mut (*engine).catches };
     *caught += 1;
-    if *caught <= CATCHES_MAX {
+    if *caught <= CAUGHT_PAYLOADS_MAX {
         panic::resume_unwind(Box::new(Abandoned));
     }
     loop {

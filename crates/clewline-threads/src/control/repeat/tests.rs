@@ -47,7 +47,7 @@ fn a_round_changes_no_local_state() {
 fn a_round_without_known_local_states_is_tried_once_in_an_execution() {
     let mut repetition = Repetition::default();
     let schedule = picks(&[A; 100]);
-    for execution in 0..2 * UNKNOWN_FAILURES_MAX {
+    for execution in 0..2 * UNKNOWN_STATE_REPLICAS_MAX {
         let mut tried = 0;
         for at in execution as usize..execution as usize + 5 {
             if let Some(round) = repetition.note(7, None, set(&[A]), &schedule[..at]) {
@@ -55,7 +55,7 @@ fn a_round_without_known_local_states_is_tried_once_in_an_execution() {
                 tried += 1;
             }
         }
-        assert_eq!(tried, u32::from(execution < UNKNOWN_FAILURES_MAX), "{execution}");
+        assert_eq!(tried, u32::from(execution < UNKNOWN_STATE_REPLICAS_MAX), "{execution}");
         repetition.clear();
     }
 }

@@ -133,7 +133,7 @@ fn tasks_with_high_numbers_are_explored_as_those_with_low_ones() {
     let (mut seen, settings) = (0, within(Some(1)));
     for (at, matrix) in programs(pick(1, 4)).enumerate() {
         // Some numbers below and some above the few; or all above.
-        let idle = if at % 2 == 0 { TaskId::FEW - 1 } else { TaskId::MAX / 2 - 2 };
+        let idle = if at % 2 == 0 { TaskId::USUAL_MAX - 1 } else { TaskId::MAX / 2 - 2 };
         let shifted = after_idle_tasks(&matrix, idle);
         let model = models[at % models.len()];
         let world = World { model, ..World::default() };

@@ -75,7 +75,7 @@ fn record_load<T: Word>(control: Control, address: usize, value: T, by: By) {
 #[inline(always)]
 fn note<T: Word>(control: Control, address: usize, what: Atomic, old: T, new: T, By { pc, order }: By) {
     let (old, new) = (old.bits(), new.bits());
-    let access = AtomicAccess { address, size: T::SIZE, pc, what, order, old, new };
+    let access = AtomicAccess { address, size: T::SIZE_BYTES, pc, what, order, old, new };
     races::synchronize(control, access, ModelEffect::Newest);
 }
 
@@ -88,15 +88,15 @@ fn follows_model<T: Word>(control: Control, address: *mut T, pc: usize) -> bool 
 #[cold]
 fn is_modelled<T: Word>(control: Control, address: *mut T, pc: usize) -> bool {
     if rust_std::makes_access(pc) {
-        control.mix_memory(address as usize, T::SIZE);
+        control.mix_memory(address as usize, T::SIZE_BYTES);
     }
-    control.follows_model(address as usize, T::SIZE)
+    control.follows_model(address as usize, T::SIZE_BYTES)
 }
 
 /// The access as a memory model sees it.
 fn modelled<T: Word>(address: *mut T, By { pc, order }: By) -> ForeignAccess {
     let (address, place) = (address as usize, current_task::place(pc).part(address as usize & 7));
-    ForeignAccess { address, size: T::SIZE, order, place, is_unseen: races::has_unseen_code() }
+    ForeignAccess { address, size: T::SIZE_BYTES, order, place, is_unseen: races::has_unseen_code() }
 }
 
 /// Under a weak memory model, an access to memory that the model does not cover.
@@ -124,7 +124,7 @@ fn load_in_model<T: Word>(control: Control, address: *mut T, by: By) -> T {
     let at = address as usize;
     let access = AtomicAccess {
         address: at,
-        size: T::SIZE,
+        size: T::SIZE_BYTES,
         pc: by.pc,
         what: Atomic::Load,
         order: by.order,
@@ -145,7 +145,7 @@ fn store_in_model<T: Word>(control: Control, address: *mut T, value: T, by: By) 
     // SAFETY: as above.
     unsafe { address.write_volatile(T::of_bits(stored.held)) };
     let (pc, at) = (by.pc, address as usize);
-    let (size, what, order, new) = (T::SIZE, Atomic::Store, by.order, stored.held);
+    let (size, what, order, new) = (T::SIZE_BYTES, Atomic::Store, by.order, stored.held);
     let access = AtomicAccess { address: at, size, pc, what, order, old, new };
     races::synchronize(control, access, ModelEffect::Store(stored.origin.number, stored.is_newest));
     current_task::count_write();
@@ -175,7 +175,7 @@ fn update_in_model<T: Word>(
     let (old, at) = (updated.read.value, address as usize);
     let memory = |what, order, new| AtomicAccess {
         address: at,
-        size: T::SIZE,
+        size: T::SIZE_BYTES,
         pc: by.pc,
         what,
         order,
@@ -203,7 +203,7 @@ fn update_in_model<T: Word>(
 
 /// A value with atomic operations.
 trait Word: Copy + PartialEq + 'static {
-    const SIZE: usize = size_of::<Self>();
+    const SIZE_BYTES: usize = size_of::<Self>();
 
     fn bits(self) -> u64;
 
@@ -273,7 +273,7 @@ impl Word for u128 {
 
 #[inline(always)]
 fn load<T: Word>(address: *mut T, by: By) -> T {
-    let Some(control) = before(address as usize, T::SIZE, Access::Read, by.pc) else {
+    let Some(control) = before(address as usize, T::SIZE_BYTES, Access::Read, by.pc) else {
         // SAFETY: the code under test requests this access.
         return unsafe { T::update(address, |_| None) };
     };
@@ -295,7 +295,7 @@ fn update<T: Word>(address: *mut T, what: Atomic, by: By, change: impl Fn(T) -> 
         }
         Atomic::Load | Atomic::Update => Access::Update,
     };
-    let Some(control) = before(address as usize, T::SIZE, access, by.pc) else {
+    let Some(control) = before(address as usize, T::SIZE_BYTES, access, by.pc) else {
         // SAFETY: the code under test requests this access.
         return unsafe { T::update(address, |it| Some(change(it))) };
     };
@@ -330,7 +330,7 @@ struct Exchange {
 #[inline(always)]
 fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, by: Exchange) -> Result<T, T> {
     let failed = By { pc: by.pc, order: by.failure };
-    let Some(control) = before(address as usize, T::SIZE, Access::Update, by.pc) else {
+    let Some(control) = before(address as usize, T::SIZE_BYTES, Access::Update, by.pc) else {
         // SAFETY: the code under test requests this access.
         let old = unsafe { T::update(address, |it| (it == current).then_some(new)) };
         return if old == current { Ok(old) } else { Err(old) };

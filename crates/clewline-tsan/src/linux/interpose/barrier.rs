@@ -13,11 +13,11 @@ use crate::linux::{
 };
 
 // Behind the fields of the C library, which has 32 bytes and uses 20.
-const COUNT: usize = 24;
+const COUNT_OFFSET_BYTES: usize = 24;
 
 fn count<'a>(barrier: usize) -> &'a mut u32 {
     // SAFETY: the caller of the C function guarantees that a barrier is there, and it has the room.
-    unsafe { &mut *((barrier + COUNT) as *mut u32) }
+    unsafe { &mut *((barrier + COUNT_OFFSET_BYTES) as *mut u32) }
 }
 
 #[unsafe(no_mangle)]

@@ -11,14 +11,14 @@ use crate::linux::current_task::RuntimeCell;
 pub(super) struct Clock(pub(super) [u32; TaskId::MAX]);
 
 // Usually there are at most this many tasks.
-const TASKS_MIN: usize = 4;
-/// The number of tasks whose clocks are compared: `TASKS_MIN`, [`TaskId::FEW`] or [`TaskId::MAX`],
-/// as many as needed so far.
-pub(super) static TASKS: RuntimeCell<usize> = RuntimeCell::new(TASKS_MIN);
+const COMPARED_TASKS_MIN: usize = 4;
+/// The number of tasks whose clocks are compared: `COMPARED_TASKS_MIN`, [`TaskId::USUAL_MAX`] or
+/// [`TaskId::MAX`], as many as needed so far.
+pub(super) static TASKS: RuntimeCell<usize> = RuntimeCell::new(COMPARED_TASKS_MIN);
 
 /// The next larger number of tasks whose clocks are compared.
 pub(super) fn more_tasks() -> usize {
-    if TASKS.get() == TASKS_MIN { TaskId::FEW } else { TaskId::MAX }
+    if TASKS.get() == COMPARED_TASKS_MIN { TaskId::USUAL_MAX } else { TaskId::MAX }
 }
 
 impl Clock {
@@ -44,8 +44,8 @@ impl Clock {
             into.0[..N].iter_mut().zip(&other.0[..N]).for_each(|(into, from)| each(into, *from));
         }
         match TASKS.get() {
-            TASKS_MIN => first::<TASKS_MIN>(self, other, each),
-            TaskId::FEW => first::<{ TaskId::FEW }>(self, other, each),
+            COMPARED_TASKS_MIN => first::<COMPARED_TASKS_MIN>(self, other, each),
+            TaskId::USUAL_MAX => first::<{ TaskId::USUAL_MAX }>(self, other, each),
             _ => first::<{ TaskId::MAX }>(self, other, each),
         }
     }

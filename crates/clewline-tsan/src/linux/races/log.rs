@@ -40,14 +40,14 @@ static EVENTS: RuntimeOwned<Vec<(Event, Option<Place>)>> = RuntimeOwned::new(Vec
 
 // Later events are not logged. The log does not grow: memory that moves looks like progress of the
 // code.
-const EVENTS_MAX: usize = 1 << 15;
+const LOGGED_EVENTS_MAX: usize = 1 << 15;
 
 /// Another execution begins, which is logged or not.
 pub(super) fn begin(is_on: bool) {
     IS_ON.set(is_on);
     EVENTS.get().clear();
     if is_on {
-        EVENTS.get().reserve(EVENTS_MAX);
+        EVENTS.get().reserve(LOGGED_EVENTS_MAX);
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn own_memory(to: &mut Vec<Range<usize>>) {
 /// Logs an event.
 #[inline(always)]
 pub(super) fn note(event: Event) {
-    if IS_ON.get() && EVENTS.get().len() < EVENTS_MAX {
+    if IS_ON.get() && EVENTS.get().len() < LOGGED_EVENTS_MAX {
         add(event);
     }
 }
@@ -80,7 +80,7 @@ fn add(event: Event) {
 /// Logs an access.
 #[inline(always)]
 pub(super) fn note_access(task: TaskId, time: u32, pc: usize) {
-    if IS_ON.get() && EVENTS.get().len() < EVENTS_MAX {
+    if IS_ON.get() && EVENTS.get().len() < LOGGED_EVENTS_MAX {
         let code = clewline_remote::code_of(pc);
         let site = current_task::as_runtime(|| places::own_caller(code));
         EVENTS.get().push((Event::Access { task, time, pc, site }, None));

@@ -174,7 +174,7 @@ impl Spill {
 
     fn take<T>(lists: &mut Vec<Vec<T>>, used: &mut usize) -> u16 {
         if lists.len() == *used {
-            lists.push(Vec::with_capacity(LIST_LEN));
+            lists.push(Vec::with_capacity(LIST_CAPACITY_ENTRIES));
         }
         lists[*used].clear();
         *used += 1;
@@ -184,7 +184,7 @@ impl Spill {
 }
 
 // Lists rarely grow beyond this: memory that moves looks like progress of the code.
-const LIST_LEN: usize = 64;
+const LIST_CAPACITY_ENTRIES: usize = 64;
 
 impl WordHistory {
     /// Forgets all accesses and messages: another object begins here.
