@@ -9,16 +9,18 @@ mod cases;
 
 use std::time::{Duration, Instant};
 
-use clewline_core::{CodecError, Verdict};
-use clewline_explore::{Coverage, schedulers::bounded};
+use clewline_core::CodecError;
+use clewline_explore::schedulers::bounded;
 use clewline_methods::line_up::{Checked, LineUpOptions, Matrix, Reference, check};
 use clewline_report::render::table::{Cell, Column, ReportTable};
 
 use self::cases::{CASES, CorrectCrates, CrateCase, KnownDefect, RIGHT};
-use super::entry::{Fetched, Options, Outcome, Progress, Size, Step, caution, figures};
+use super::{
+    entry::{Fetched, Options, Outcome, Progress, Size, Step, caution, figures},
+    explored::ExplorationResult,
+};
 use clewline_unmodified::{
-    Crate, GaveUp, Instrumentation, NewCrate, OutputMode, ProgramError, RunOptions, Runtime, TestId,
-    Toolchain,
+    Crate, Instrumentation, NewCrate, OutputMode, ProgramError, RunOptions, Runtime, TestId, Toolchain,
 };
 
 /// The entry of this file in the table.
@@ -104,17 +106,6 @@ struct Explorer<'a> {
     options: &'a LineUpOptions,
 }
 
-/// The result of exploring a test.
-struct ExplorationResult {
-    verdict: String,
-    cause: Option<String>,
-    executions: Option<u64>,
-    coverage: Option<String>,
-    elapsed: Duration,
-    /// Why there is no verdict.
-    why: Option<String>,
-}
-
 impl Explorer<'_> {
     fn case(&self, case: &CrateCase) -> Vec<Cell> {
         // Its folder exists as long as its test runs.
@@ -171,44 +162,6 @@ impl Explorer<'_> {
         let checked = check(&**session.remote(), &matrix, self.options);
         session.finish()?;
         checked.map_err(|CodecError(how)| ProgramError::Killed { how })
-    }
-}
-
-impl ExplorationResult {
-    fn of(checked: &Checked) -> ExplorationResult {
-        let is_all = checked.coverage == Coverage::Exhausted && !checked.is_bounded;
-        let (coverage, why) = match &checked.verdict {
-            // A test that holds was explored as far as requested.
-            Verdict::Holds(()) => ("all", None),
-            Verdict::Violated(_) => (if is_all { "exhausted" } else { "limited" }, None),
-            Verdict::Unknown(why) => (if is_all { "exhausted" } else { "limited" }, Some(why.clone())),
-        };
-        ExplorationResult {
-            verdict: checked.verdict.word().to_owned(),
-            cause: checked.finding().map(|it| it.cause.name().to_owned()),
-            executions: Some(checked.executions),
-            coverage: Some(coverage.to_owned()),
-            elapsed: Duration::ZERO,
-            why,
-        }
-    }
-
-    fn not(error: &ProgramError) -> ExplorationResult {
-        let message = error.to_string();
-        let line =
-            message.lines().find(|it| it.starts_with("error")).or(message.lines().next()).unwrap_or_default();
-        let verdict = match error {
-            ProgramError::GaveUp { why: GaveUp::Unknown, .. } => "unknown",
-            _ => "not run",
-        };
-        ExplorationResult {
-            verdict: verdict.to_owned(),
-            cause: None,
-            executions: None,
-            coverage: None,
-            elapsed: Duration::ZERO,
-            why: Some(line.to_owned()),
-        }
     }
 }
 
