@@ -15,6 +15,8 @@ impl Trust {
     pub fn covers_function(&self, function: &str) -> bool {
         // Parameters of a C++ function are not part of its name.
         let function = function.split('(').next().unwrap_or_default();
+        // `<module::Type as Trait>::function` of Rust.
+        let function = function.trim_start_matches(['<', '&']);
         self.0.iter().any(|it| {
             let rest = function.strip_prefix(it.as_str());
             rest.is_some_and(|it| it.is_empty() || it.starts_with("::"))
@@ -51,6 +53,8 @@ mod tests {
             ("std::_Rb_tree_increment", "std::_Rb_tree_increment(std::_Rb_tree_node_base*)", true),
             ("st", "std::move", false),
             ("", "push", false),
+            ("ring", "<ring::Ring as core::ops::Drop>::drop", true),
+            ("core", "<ring::Ring as core::ops::Drop>::drop", false),
         ] {
             assert_eq!(of(name).covers_function(function), covers, "{name} {function}");
         }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use clewline_core::CodecError;
 use clewline_explore::schedulers::bounded;
-use clewline_methods::line_up::{Checked, LineUpOptions, Matrix, Reference, check};
+use clewline_methods::line_up::{LineUpOptions, Matrix, Reference, check};
 use clewline_report::render::table::{Cell, Column, ReportTable};
 
 use self::cases::{CASES, CorrectCrates, CrateCase, KnownDefect, RIGHT};
@@ -20,7 +20,7 @@ use super::{
     explored::ExplorationResult,
 };
 use clewline_unmodified::{
-    Crate, Instrumentation, NewCrate, OutputMode, ProgramError, RunOptions, Runtime, TestId, Toolchain,
+    Crate, Instrumentation, NewCrate, OutputMode, ProgramError, RunOptions, Runtime, TestId, Toolchain, Trust,
 };
 
 /// The entry of this file in the table.
@@ -94,10 +94,15 @@ fn notes(toolchain: &Toolchain) -> Vec<String> {
          is one that this test does not show within the bound."
             .to_owned(),
         format!("This rustc instruments {instrumented}. Memory is sequentially consistent, so bugs that need weaker memory cannot show."),
+        format!("Fences in inline assembly are not seen, and trusted, in {}.", FENCES.join(" and ")),
     ];
     notes.extend(caution());
     notes
 }
+
+/// Modules whose inline assembly is a fence: a locked instruction on a local variable. Memory is
+/// sequentially consistent here, so it has no effect.
+const FENCES: [&str; 2] = ["concurrent_queue", "event_listener"];
 
 struct Explorer<'a> {
     runtime: &'a Runtime,
@@ -149,19 +154,21 @@ impl Explorer<'_> {
 
     fn explore(&self, test: &TestId) -> ExplorationResult {
         let begun = Instant::now();
-        let seen =
-            self.check(test).map_or_else(|it| ExplorationResult::not(&it), |it| ExplorationResult::of(&it));
+        let seen = self.check(test).unwrap_or_else(|it| ExplorationResult::not(&it));
         ExplorationResult { elapsed: begun.elapsed(), ..seen }
     }
 
-    fn check(&self, test: &TestId) -> Result<Checked, ProgramError> {
+    fn check(&self, test: &TestId) -> Result<ExplorationResult, ProgramError> {
+        let trust = Trust(FENCES.map(str::to_owned).to_vec());
         // The known bugs show in what tests do, and a race would end the exploration before.
-        let wanted = RunOptions { ignores_races: true, ..RunOptions::default() };
+        let wanted = RunOptions { ignores_races: true, trust: trust.clone(), ..RunOptions::default() };
         let session = test.start(&wanted, OutputMode::Captured)?;
         let matrix = Matrix { columns: vec![vec!["main".to_owned()]], ..Matrix::default() };
         let checked = check(&**session.remote(), &matrix, self.options);
+        let unseen = test.blind_spots().sentences(&session.remote().unseen(), &trust);
         session.finish()?;
-        checked.map_err(|CodecError(how)| ProgramError::Killed { how })
+        let checked = checked.map_err(|CodecError(how)| ProgramError::Killed { how })?;
+        Ok(ExplorationResult::of(&checked).with_unseen(&unseen))
     }
 }
 

@@ -37,6 +37,17 @@ impl ExplorationResult {
         }
     }
 
+    /// The same after code ran that was not seen: it may have hidden a violation.
+    pub(super) fn with_unseen(mut self, sentences: &[String]) -> ExplorationResult {
+        if let (None, Some(sentence)) = (&self.cause, sentences.first()) {
+            let more = sentences.len() - 1;
+            let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
+            self.verdict = "unknown".to_owned();
+            self.why = Some(format!("{sentence}{more}"));
+        }
+        self
+    }
+
     pub(super) fn not(error: &ProgramError) -> ExplorationResult {
         let message = error.to_string();
         let line =

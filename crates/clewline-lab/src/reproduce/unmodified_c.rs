@@ -115,14 +115,7 @@ fn explore(
     if seen.verdict == HOLDS && !case.ignores_races {
         seen = and_weak(seen, &explored(&second)?);
     }
-    // What was not seen may have hidden a violation.
-    let unseen = program.blind_spots().sentences(&remote.unseen(), &trust);
-    if let (false, Some(sentence)) = (seen.cause.is_some(), unseen.first()) {
-        let more =
-            if unseen.len() == 1 { String::new() } else { format!(" (and {} more)", unseen.len() - 1) };
-        seen.verdict = "unknown".to_owned();
-        seen.why = Some(format!("{sentence}{more}"));
-    }
+    let seen = seen.with_unseen(&program.blind_spots().sentences(&remote.unseen(), &trust));
     session.finish()?;
     Ok(seen)
 }
