@@ -15,8 +15,3 @@ __attribute__((nothrow)) void *clewline_memset_(void *, int, __SIZE_TYPE__) __as
 #define __builtin_memcpy clewline_memcpy_
 #define __builtin_memmove clewline_memmove_
 #define __builtin_memset clewline_memset_
-/*
- * To pause takes time, and no other thread runs meanwhile. Loops that back off pause thousands of
- * times.
- */
-__asm__(".macro pause\n\t.endm");
