@@ -2,7 +2,11 @@
 //! schedule.
 
 use std::{
-    sync::{Arc, Condvar, Mutex, RwLock, mpsc},
+    sync::{
+        Arc, Condvar, Mutex, RwLock,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
 };
 
@@ -13,6 +17,13 @@ fn both<A: Send + 'static, B: Send + 'static>(
 ) -> (A, B) {
     let (one, two) = (thread::spawn(one), thread::spawn(two));
     (one.join().unwrap(), two.join().unwrap())
+}
+
+/// The values 1 and 2 were pushed, or not, and those come out in order.
+fn check_ring(pushed: (bool, bool), got: (Option<i32>, Option<i32>)) {
+    let got: Vec<i32> = [got.0, got.1].into_iter().flatten().collect();
+    let all: Vec<i32> = [(pushed.0, 1), (pushed.1, 2)].iter().filter(|it| it.0).map(|it| it.1).collect();
+    assert!(pushed.0 && all.starts_with(&got), "{pushed:?} {got:?}");
 }
 
 #[test]
@@ -215,4 +226,170 @@ fn std_rwlock() {
         move || *reader.read().unwrap(),
     );
     assert_eq!(got.0, got.1);
+}
+
+#[test]
+fn append_only_vec() {
+    let list = Arc::new(append_only_vec::AppendOnlyVec::new());
+    let (one, two) = (list.clone(), list.clone());
+    let places = both(move || one.push(1), move || two.push(2));
+    assert_eq!((list[places.0], list[places.1], list.len()), (1, 2, 2));
+}
+
+#[test]
+fn async_channel() {
+    let (sender, receiver) = async_channel::bounded(1);
+    let ((), got) = both(
+        move || sender.send_blocking(1).unwrap(),
+        move || (receiver.recv_blocking(), receiver.recv_blocking().is_err()),
+    );
+    assert_eq!(got, (Ok(1), true));
+}
+
+#[test]
+fn async_lock() {
+    let shared = Arc::new(async_lock::Mutex::new(0));
+    let (one, two) = (shared.clone(), shared.clone());
+    both(move || *one.lock_blocking() += 1, move || *two.lock_blocking() += 2);
+    assert_eq!(*shared.lock_blocking(), 3);
+}
+
+#[test]
+fn boxcar() {
+    let list = Arc::new(boxcar::Vec::new());
+    let (one, two) = (list.clone(), list.clone());
+    let places = both(move || one.push(1), move || two.push(2));
+    assert_eq!((list.get(places.0), list.get(places.1)), (Some(&1), Some(&2)));
+}
+
+#[test]
+fn event_listener() {
+    let shared = Arc::new((AtomicBool::new(false), event_listener::Event::new()));
+    let (waiter, setter) = (shared.clone(), shared);
+    both(
+        move || {
+            while !waiter.0.load(Ordering::SeqCst) {
+                let listener = waiter.1.listen();
+                if !waiter.0.load(Ordering::SeqCst) {
+                    event_listener::Listener::wait(listener);
+                }
+            }
+        },
+        move || {
+            setter.0.store(true, Ordering::SeqCst);
+            setter.1.notify(1);
+        },
+    );
+}
+
+#[test]
+fn left_right() {
+    struct Add(i32);
+    impl left_right::Absorb<Add> for i32 {
+        fn absorb_first(&mut self, it: &mut Add, _: &i32) {
+            *self += it.0;
+        }
+        fn sync_with(&mut self, first: &i32) {
+            *self = *first;
+        }
+    }
+    let (mut writer, reader) = left_right::new::<i32, Add>();
+    let ((), (first, second)) = both(
+        move || {
+            writer.append(Add(1)).publish();
+        },
+        move || {
+            let read = || reader.enter().map_or(1, |it| *it);
+            (read(), read())
+        },
+    );
+    assert!(first <= second);
+}
+
+#[test]
+fn moka() {
+    let cache = moka::sync::Cache::new(10);
+    let (one, two) = (cache.clone(), cache.clone());
+    let got = both(move || one.get_with(1, || 1), move || two.get_with(1, || 2));
+    assert_eq!(got.0, got.1);
+}
+
+#[test]
+fn once_cell() {
+    let cell = Arc::new(once_cell::sync::OnceCell::new());
+    let (one, two) = (cell.clone(), cell);
+    let got = both(move || *one.get_or_init(|| 1), move || *two.get_or_init(|| 2));
+    assert_eq!(got.0, got.1);
+}
+
+#[test]
+fn oneshot() {
+    let (sender, receiver) = oneshot::channel();
+    let ((), got) = both(move || sender.send(1).unwrap(), move || receiver.recv());
+    assert_eq!(got, Ok(1));
+}
+
+#[test]
+fn ringbuf() {
+    use ringbuf::traits::{Consumer, Producer, Split};
+    let (mut producer, mut consumer) = ringbuf::HeapRb::new(1).split();
+    let (pushed, got) = both(
+        move || (producer.try_push(1).is_ok(), producer.try_push(2).is_ok()),
+        move || (consumer.try_pop(), consumer.try_pop()),
+    );
+    check_ring(pushed, got);
+}
+
+#[test]
+fn rtrb() {
+    let (mut producer, mut consumer) = rtrb::RingBuffer::new(1);
+    let (pushed, got) = both(
+        move || (producer.push(1).is_ok(), producer.push(2).is_ok()),
+        move || (consumer.pop().ok(), consumer.pop().ok()),
+    );
+    check_ring(pushed, got);
+}
+
+#[test]
+fn sharded_slab() {
+    let slab = Arc::new(sharded_slab::Slab::new());
+    let (one, two) = (slab.clone(), slab);
+    let key = one.insert(1).unwrap();
+    let (taken, got) = both(move || one.take(key), move || two.get(key).map(|it| *it));
+    assert!(taken == Some(1) && got.is_none_or(|it| it == 1));
+}
+
+#[test]
+fn spin_mutex() {
+    let shared = Arc::new(spin::Mutex::new(0));
+    let (one, two) = (shared.clone(), shared.clone());
+    both(move || *one.lock() += 1, move || *two.lock() += 2);
+    assert_eq!(*shared.lock(), 3);
+}
+
+#[test]
+fn spin_rwlock() {
+    let shared = Arc::new(spin::RwLock::new((0, 0)));
+    let (writer, reader) = (shared.clone(), shared);
+    let ((), got) = both(move || *writer.write() = (1, 1), move || *reader.read());
+    assert_eq!(got.0, got.1);
+}
+
+#[test]
+fn tokio_mpsc() {
+    let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
+    let ((), got) = both(
+        move || sender.blocking_send(1).unwrap(),
+        move || (receiver.blocking_recv(), receiver.blocking_recv()),
+    );
+    assert_eq!(got, (Some(1), None));
+}
+
+#[test]
+fn triomphe() {
+    let shared = triomphe::Arc::new(Box::new(1));
+    let other = shared.clone();
+    let got =
+        both(move || triomphe::Arc::try_unwrap(shared).ok(), move || triomphe::Arc::try_unwrap(other).ok());
+    assert!(got.0.is_none() || got.1.is_none());
 }

@@ -15,6 +15,8 @@ impl Trust {
     pub fn covers_function(&self, function: &str) -> bool {
         // Parameters of a C++ function are not part of its name.
         let function = function.split('(').next().unwrap_or_default();
+        // `<module::Type as Trait>::function` of Rust.
+        let function = function.trim_start_matches(['<', '&']);
         self.0.iter().any(|it| {
             let rest = function.strip_prefix(it.as_str());
             rest.is_some_and(|it| it.is_empty() || it.starts_with("::"))
@@ -27,10 +29,12 @@ impl Trust {
         let name = |it: &'_ str| it.rsplit('/').next().unwrap_or_default().to_owned();
         let file = name(path);
         let stem = file.split('.').next().unwrap_or_default();
+        // A library may have a version in its name: `libglib-2.0.so.0`.
+        let library = file.split_once(".so").map_or(stem, |it| it.0);
         self.0.iter().any(|it| {
             let wanted = name(it);
             let is_there = !it.contains('/') || path.ends_with(it.trim_start_matches("./"));
-            is_there && (wanted == file || wanted == stem)
+            is_there && [file.as_str(), stem, library].contains(&&*wanted)
         })
     }
 }
@@ -49,6 +53,8 @@ mod tests {
             ("std::_Rb_tree_increment", "std::_Rb_tree_increment(std::_Rb_tree_node_base*)", true),
             ("st", "std::move", false),
             ("", "push", false),
+            ("ring", "<ring::Ring as core::ops::Drop>::drop", true),
+            ("core", "<ring::Ring as core::ops::Drop>::drop", false),
         ] {
             assert_eq!(of(name).covers_function(function), covers, "{name} {function}");
         }
@@ -56,6 +62,8 @@ mod tests {
             ("libz", "/usr/lib/libz.so.1", true),
             ("libz.so.1", "/usr/lib/libz.so.1", true),
             ("/usr/lib/libz.so.1", "/usr/lib/libz.so.1", true),
+            ("libglib-2.0", "/usr/lib/libglib-2.0.so.0", true),
+            ("libglib", "/usr/lib/libglib-2.0.so.0", false),
             ("./prog", "/home/me/prog", true),
             ("/opt/libz.so.1", "/usr/lib/libz.so.1", false),
             ("lib", "/usr/lib/libz.so.1", false),

@@ -309,7 +309,28 @@ fn readable(symbol: &str) -> String {
     names.pop_if(|it| {
         it.len() == 17 && it.starts_with('h') && it[1..].chars().all(|it| it.is_ascii_hexdigit())
     });
-    if names.is_empty() { symbol.to_owned() } else { names.join("::") }
+    if names.is_empty() {
+        symbol.to_owned()
+    } else {
+        names.into_iter().map(decoded).collect::<Vec<_>>().join("::")
+    }
+}
+
+/// A name in Rust, whose characters that linkers do not accept are encoded.
+fn decoded(name: &str) -> String {
+    const CODES: [(&str, &str); 8] = [
+        ("..", "::"),
+        ("$LT$", "<"),
+        ("$GT$", ">"),
+        ("$u20$", " "),
+        ("$RF$", "&"),
+        ("$BP$", "*"),
+        ("$LP$", "("),
+        ("$RP$", ")"),
+    ];
+    // None begins with a code.
+    let name = name.strip_prefix('_').filter(|it| it.starts_with('$')).unwrap_or(name);
+    CODES.iter().fold(name.to_owned(), |name, (code, text)| name.replace(code, text))
 }
 
 #[cfg(test)]
@@ -438,6 +459,10 @@ mod tests {
             ("_Z4pushl", "push"),
             ("_ZNK5stack3topEv", "stack::top"),
             ("_ZN7example6unseen3add17h0123456789abcdefE", "example::unseen::add"),
+            (
+                "_ZN46_$LT$ring..Ring$u20$as$u20$core..ops..Drop$GT$4drop17h0123456789abcdefE",
+                "<ring::Ring as core::ops::Drop>::drop",
+            ),
             ("_ZNSt6threadC1Ev", "_ZNSt6threadC1Ev"),
         ] {
             assert_eq!(readable(symbol), name);

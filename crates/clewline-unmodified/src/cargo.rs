@@ -245,10 +245,9 @@ fn unseen_in(messages: &str, executables: &mut [Executable]) -> Result<Vec<Blind
     for executable in executables.iter_mut().filter(|_| !found.is_empty()) {
         let bytes =
             fs::read(&executable.path).map_err(ProgramError::io(executable.path.display().to_string()))?;
-        let has = |it: &&UnseenInstruction| {
-            bytes.windows(it.symbol.len().max(1)).any(|window| window == it.symbol.as_bytes())
-        };
-        let own: Vec<UnseenInstruction> = found.iter().filter(has).cloned().collect();
+        let functions = elf::functions(&bytes);
+        let is_linked = |it: &&UnseenInstruction| functions.contains_key(it.symbol.as_str());
+        let own: Vec<UnseenInstruction> = found.iter().filter(is_linked).cloned().collect();
         linked.extend(own.iter().cloned());
         let own = own.into_iter().map(BlindSpot::Instruction).collect();
         executable.blind_spots = BlindSpots::new(own, &bytes);

@@ -98,7 +98,7 @@ impl Program {
         Ok(Program { executable, name, preloaded: None, blind_spots, fingerprint, _scratch: Some(scratch) })
     }
 
-    /// A program of one C file with this text, and other files.
+    /// A program of one file with this name and text, in C or C++, and other files.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Program {
         runtime: &Runtime,
     ) -> Result<Program, ProgramError> {
         let scratch = Scratch::new()?;
-        let mut files = vec![scratch.write(&format!("{name}.c"), text)?];
+        let mut files = vec![scratch.write(name, text)?];
         files.extend(others.files.iter().cloned());
         Program::build(&Sources { files, flags: others.flags.clone() }, compiler, runtime)
     }

@@ -68,3 +68,21 @@ fn a_missing_compiler_is_named() {
     let message = Compiler::find(Some("no-such-compiler")).unwrap_err().to_string();
     assert!(message.contains("found none of no-such-compiler"), "{message}");
 }
+
+/// Loops that back off would pause for most of the time.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+fn pauses_are_left_out() {
+    for compiler in ["gcc", "clang"].iter().filter_map(|it| Compiler::find(Some(it)).ok()) {
+        let scratch = Scratch::new().unwrap();
+        let text = "void it(void) { __builtin_ia32_pause(); __asm__ volatile(\"pause\"); }\n";
+        let file = scratch.write("it.c", text).unwrap();
+        let object = scratch.path().join("it.o");
+        let headers = headers::Headers::within(&scratch).unwrap();
+        let unit = unit::Unit { file: &file, number: 0, language: Language::C, flags: &[] };
+        unit.compile(&compiler, &headers, &scratch, &object).unwrap();
+        let bytes = fs::read(&object).unwrap();
+        let code = elf::section(&bytes, ".text").unwrap();
+        assert!(!code.is_empty() && !code.windows(2).any(|it| it == [0xf3, 0x90]), "{code:x?}");
+    }
+}

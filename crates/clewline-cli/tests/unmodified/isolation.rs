@@ -22,3 +22,10 @@ fn racing_addresses_are_passed_to_the_next_process() {
     let found = program.explore_main(&["--isolate", "--no-races"]);
     assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
 }
+
+/// Values of keys that libraries create when they are loaded do not outlive an execution.
+#[test]
+fn thread_specific_data_is_restored() {
+    let Some(program) = build("keys.c", &[]) else { return };
+    program.check("count count | count", &[]).holds();
+}

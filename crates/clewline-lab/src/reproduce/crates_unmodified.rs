@@ -9,16 +9,18 @@ mod cases;
 
 use std::time::{Duration, Instant};
 
-use clewline_core::{CodecError, Verdict};
-use clewline_explore::{Coverage, schedulers::bounded};
-use clewline_methods::line_up::{Checked, LineUpOptions, Matrix, Reference, check};
+use clewline_core::CodecError;
+use clewline_explore::schedulers::bounded;
+use clewline_methods::line_up::{LineUpOptions, Matrix, Reference, check};
 use clewline_report::render::table::{Cell, Column, ReportTable};
 
 use self::cases::{CASES, CorrectCrates, CrateCase, KnownDefect, RIGHT};
-use super::entry::{Fetched, Options, Outcome, Progress, Size, Step, caution, figures};
+use super::{
+    entry::{Fetched, Options, Outcome, Progress, Size, Step, caution, figures},
+    explored::ExplorationResult,
+};
 use clewline_unmodified::{
-    Crate, GaveUp, Instrumentation, NewCrate, OutputMode, ProgramError, RunOptions, Runtime, TestId,
-    Toolchain,
+    Crate, Instrumentation, NewCrate, OutputMode, ProgramError, RunOptions, Runtime, TestId, Toolchain, Trust,
 };
 
 /// The entry of this file in the table.
@@ -92,27 +94,21 @@ fn notes(toolchain: &Toolchain) -> Vec<String> {
          is one that this test does not show within the bound."
             .to_owned(),
         format!("This rustc instruments {instrumented}. Memory is sequentially consistent, so bugs that need weaker memory cannot show."),
+        format!("Fences in inline assembly are not seen, and trusted, in {}.", FENCES.join(" and ")),
     ];
     notes.extend(caution());
     notes
 }
+
+/// Modules whose inline assembly is a fence: a locked instruction on a local variable. Memory is
+/// sequentially consistent here, so it has no effect.
+const FENCES: [&str; 2] = ["concurrent_queue", "event_listener"];
 
 struct Explorer<'a> {
     runtime: &'a Runtime,
     toolchain: &'a Toolchain,
     target: &'a NewCrate,
     options: &'a LineUpOptions,
-}
-
-/// The result of exploring a test.
-struct ExplorationResult {
-    verdict: String,
-    cause: Option<String>,
-    executions: Option<u64>,
-    coverage: Option<String>,
-    elapsed: Duration,
-    /// Why there is no verdict.
-    why: Option<String>,
 }
 
 impl Explorer<'_> {
@@ -158,57 +154,21 @@ impl Explorer<'_> {
 
     fn explore(&self, test: &TestId) -> ExplorationResult {
         let begun = Instant::now();
-        let seen =
-            self.check(test).map_or_else(|it| ExplorationResult::not(&it), |it| ExplorationResult::of(&it));
+        let seen = self.check(test).unwrap_or_else(|it| ExplorationResult::not(&it));
         ExplorationResult { elapsed: begun.elapsed(), ..seen }
     }
 
-    fn check(&self, test: &TestId) -> Result<Checked, ProgramError> {
+    fn check(&self, test: &TestId) -> Result<ExplorationResult, ProgramError> {
+        let trust = Trust(FENCES.map(str::to_owned).to_vec());
         // The known bugs show in what tests do, and a race would end the exploration before.
-        let wanted = RunOptions { ignores_races: true, ..RunOptions::default() };
+        let wanted = RunOptions { ignores_races: true, trust: trust.clone(), ..RunOptions::default() };
         let session = test.start(&wanted, OutputMode::Captured)?;
         let matrix = Matrix { columns: vec![vec!["main".to_owned()]], ..Matrix::default() };
         let checked = check(&**session.remote(), &matrix, self.options);
+        let unseen = test.blind_spots().sentences(&session.remote().unseen(), &trust);
         session.finish()?;
-        checked.map_err(|CodecError(how)| ProgramError::Killed { how })
-    }
-}
-
-impl ExplorationResult {
-    fn of(checked: &Checked) -> ExplorationResult {
-        let is_all = checked.coverage == Coverage::Exhausted && !checked.is_bounded;
-        let (coverage, why) = match &checked.verdict {
-            // A test that holds was explored as far as requested.
-            Verdict::Holds(()) => ("all", None),
-            Verdict::Violated(_) => (if is_all { "exhausted" } else { "limited" }, None),
-            Verdict::Unknown(why) => (if is_all { "exhausted" } else { "limited" }, Some(why.clone())),
-        };
-        ExplorationResult {
-            verdict: checked.verdict.word().to_owned(),
-            cause: checked.finding().map(|it| it.cause.name().to_owned()),
-            executions: Some(checked.executions),
-            coverage: Some(coverage.to_owned()),
-            elapsed: Duration::ZERO,
-            why,
-        }
-    }
-
-    fn not(error: &ProgramError) -> ExplorationResult {
-        let message = error.to_string();
-        let line =
-            message.lines().find(|it| it.starts_with("error")).or(message.lines().next()).unwrap_or_default();
-        let verdict = match error {
-            ProgramError::GaveUp { why: GaveUp::Unknown, .. } => "unknown",
-            _ => "not run",
-        };
-        ExplorationResult {
-            verdict: verdict.to_owned(),
-            cause: None,
-            executions: None,
-            coverage: None,
-            elapsed: Duration::ZERO,
-            why: Some(line.to_owned()),
-        }
+        let checked = checked.map_err(|CodecError(how)| ProgramError::Killed { how })?;
+        Ok(ExplorationResult::of(&checked).with_unseen(&unseen))
     }
 }
 

@@ -34,6 +34,7 @@ pub mod ds2_fig9;
 mod ds2_figures;
 pub mod ds2_orders;
 mod entry;
+mod explored;
 pub mod line_up_comparisons;
 pub mod line_up_table_2;
 mod lowe;
@@ -59,6 +60,7 @@ pub mod round_up_table_3;
 pub mod round_up_table_5;
 mod statistics;
 mod stopwatch;
+mod unmodified_c;
 
 use clewline_core::NotFound;
 
@@ -104,7 +106,7 @@ pub fn in_c(name: &str) -> Option<Compiled> {
 }
 
 /// Every table of no paper.
-pub const FETCHED: [Fetched; 1] = [crates_unmodified::ENTRY];
+pub const FETCHED: [Fetched; 2] = [crates_unmodified::ENTRY, unmodified_c::ENTRY];
 
 /// The names of the tables that can be run with programs in C.
 pub fn names_in_c() -> impl Iterator<Item = &'static str> {

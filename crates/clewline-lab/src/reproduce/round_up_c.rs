@@ -89,7 +89,8 @@ fn build(subject: &str, compiler: &Compiler, runtime: &Runtime) -> Result<Progra
     let (name, variant) = subject.split_once(':').unwrap_or((subject, ""));
     let text = PROGRAMS.iter().find(|it| it.0 == name).expect("what is in the tables is in C, too").1;
     let flags = Vec::from_iter(flag(variant));
-    Program::of_text(&name.replace('-', "_"), text, &Sources { files: Vec::new(), flags }, compiler, runtime)
+    let file = format!("{}.c", name.replace('-', "_"));
+    Program::of_text(&file, text, &Sources { files: Vec::new(), flags }, compiler, runtime)
 }
 
 /// The flag that makes a variant.

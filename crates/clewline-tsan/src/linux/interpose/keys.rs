@@ -18,7 +18,10 @@ pub(super) type Destructor = unsafe extern "C" fn(*mut c_void);
 #[derive(Debug, Default)]
 struct Keys {
     destructors: Vec<Option<Destructor>>,
-    values: PerTask<Vec<usize>>,
+    values: PerTask<Vec<Option<usize>>>,
+    /// The values that tasks have given to keys of the C library, which were created before the
+    /// execution: by constructors of libraries, and of objects.
+    earlier: PerTask<Vec<Option<usize>>>,
     /// What each task runs when it ends, the last first.
     thread_exit: PerTask<Vec<(Destructor, usize)>>,
 }
@@ -38,6 +41,7 @@ pub(in crate::linux) fn begin() {
     keys.destructors.clear();
     let used = current_task::of_used(&keys.values).len();
     keys.values[..used].iter_mut().for_each(Vec::clear);
+    keys.earlier[..used].iter_mut().for_each(Vec::clear);
     keys.thread_exit[..used].iter_mut().for_each(Vec::clear);
 }
 
@@ -51,7 +55,7 @@ pub(super) fn end(control: Control) {
     // As many times as the C library: a destructor may set a value again.
     for _ in 0..4 {
         for at in 0..keys().values[me].len() {
-            let value = std::mem::take(&mut keys().values[me][at]);
+            let value = keys().values[me][at].take().unwrap_or(0);
             let destructor = keys().destructors.get(at).copied().flatten();
             if let Some(destructor) = destructor.filter(|_| value != 0) {
                 // SAFETY: the code under test registered this call.
@@ -61,9 +65,14 @@ pub(super) fn end(control: Control) {
     }
 }
 
-fn of_task(key: c_uint) -> Option<(usize, usize)> {
-    let control = current_task::control()?;
-    Some((control.task().index(), key.checked_sub(FIRST_KEY)? as usize))
+/// The values that the running task has given to keys in this execution, and the place of `key`
+/// among them. `None` outside an execution.
+fn of_task(key: c_uint) -> Option<(&'static mut Vec<Option<usize>>, usize)> {
+    let me = current_task::control()?.task().index();
+    Some(match key.checked_sub(FIRST_KEY) {
+        Some(at) => (&mut keys().values[me], at as usize),
+        None => (&mut keys().earlier[me], key as usize),
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -81,20 +90,23 @@ pub(super) extern "C" fn pthread_key_create(key: *mut c_uint, destructor: Option
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_key_delete(key: c_uint) -> c_int {
-    match of_task(key) {
-        Some((_, at)) => {
-            keys().destructors.get_mut(at).into_iter().for_each(|it| *it = None);
-            0
-        }
+    if current_task::control().is_none() {
         // SAFETY: as above.
-        None => unsafe { real::pthread_key_delete(key) },
+        return unsafe { real::pthread_key_delete(key) };
     }
+    // A key of before exists again when the next execution begins.
+    let at = key.checked_sub(FIRST_KEY);
+    let destructor = at.and_then(|at| keys().destructors.get_mut(at as usize));
+    destructor.into_iter().for_each(|it| *it = None);
+    0
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_getspecific(key: c_uint) -> *mut c_void {
-    match of_task(key) {
-        Some((me, at)) => ptr::with_exposed_provenance_mut(keys().values[me].get(at).copied().unwrap_or(0)),
+    match of_task(key).and_then(|(values, at)| *values.get(at)?) {
+        Some(value) => ptr::with_exposed_provenance_mut(value),
+        None if FIRST_KEY <= key => ptr::null_mut(),
+        // What the thread had before the execution.
         // SAFETY: as above.
         None => unsafe { real::pthread_getspecific(key) },
     }
@@ -102,15 +114,14 @@ pub(super) extern "C" fn pthread_getspecific(key: c_uint) -> *mut c_void {
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int {
-    let Some((me, at)) = of_task(key) else {
+    let Some((values, at)) = of_task(key) else {
         // SAFETY: as above.
         return unsafe { real::pthread_setspecific(key, value) };
     };
-    let values = &mut keys().values[me];
     if values.len() <= at {
-        values.resize(at + 1, 0);
+        values.resize(at + 1, None);
     }
-    values[at] = value as usize;
+    values[at] = Some(value as usize);
     0
 }
 
