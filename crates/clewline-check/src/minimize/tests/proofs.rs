@@ -71,6 +71,16 @@ fn copies_that_are_found_may_come_from_long_before() {
     }
 }
 
+#[test]
+fn different_elements_may_come_from_long_before() {
+    let mut events = vec!["0 enq 3", "0 = true", "0 enq 1", "0 = true", "0 enq 2", "0 = true"];
+    let between = 2 * prover::NEAR_OPERATIONS;
+    (0..between).for_each(|_| events.extend(["0 deq", "0 = 1"]));
+    events.extend(["0 deq", "0 = 1", "0 deq", "0 = 2"]);
+    let required: Vec<bool> = (0..between + 5).map(|at| between + 3 <= at).collect();
+    check_possible("queue", &events, &required);
+}
+
 /// The lock that returns first need not wait for the other one.
 #[test]
 fn of_equal_operations_the_one_that_returns_first_takes_effect_first() {
@@ -101,6 +111,29 @@ fn an_operation_from_long_before_may_take_effect_late() {
     events.extend(["1 read", "1 = 1", "1 read", "1 = 5", "0 = true"]);
     let required: Vec<bool> = (0..between + 4).map(|at| between + 2 <= at).collect();
     check_possible("register", &events, &required);
+}
+
+#[track_caller]
+fn check_dead_end(name: &str, events: &[&str], core: &[usize], expected: &[u32]) {
+    let case = history_of(name, events);
+    let end = proof::dead_end(&case.problems()[0], core, &Budget::unlimited()).unwrap();
+    let prefix: Vec<u32> = end.prefix.iter().map(|it| it.0).collect();
+    assert_eq!((&prefix[..], end.next.index()), (expected, core[core.len() - 1]));
+}
+
+/// Both writes come before the read of another value, and the one that was called first is first.
+#[test]
+fn the_longest_order_is_shown() {
+    let events = ["0 write 1", "1 write 2", "2 read", "2 = 3", "0 = true", "1 = true"];
+    check_dead_end("register", &events, &[0, 1, 2], &[0, 1]);
+}
+
+/// Two optional operations exclude the required one.
+#[test]
+fn of_two_orders_the_one_with_more_required_operations_is_shown() {
+    let events =
+        ["0 cas null 1", "1 cas null 2", "2 cas 2 3", "3 read", "3 = 9", "0 = true", "1 = true", "2 = true"];
+    check_dead_end("cas-register", &events, &[0, 3], &[0]);
 }
 
 /// Objects of which each rule of the proof concerns some.
