@@ -136,6 +136,47 @@ fn of_two_orders_the_one_with_more_required_operations_is_shown() {
     check_dead_end("cas-register", &events, &[0, 3], &[0]);
 }
 
+/// The write of process 1 is superfluous.
+#[test]
+fn an_order_is_shown_without_what_makes_no_difference() {
+    let events = ["1 write 2", "0 write 2", "0 = true", "0 read", "0 = 3", "1 = true"];
+    check_dead_end("register", &events, &[1, 2], &[1]);
+}
+
+/// Without the increment, another result would have been right.
+#[test]
+fn an_order_is_shown_with_what_makes_a_difference() {
+    check_dead_end("counter", &["0 inc", "0 = true", "0 read", "0 = 5"], &[1], &[0]);
+}
+
+/// Proves all operations of a history; `is_failing` as in [`proof::prove`].
+fn proven(events: &[&str], is_failing: bool) -> (Vec<usize>, bool, bool) {
+    let case = history_of("register", events);
+    let problem = &case.problems()[0];
+    let all = problem.operations().to_vec();
+    let proven = proof::prove(problem, &[all], is_failing, &Budget::unlimited());
+    (proven.core, proven.is_verified, proven.is_minimal)
+}
+
+#[test]
+fn what_can_be_spared_is_spared() {
+    let events = ["0 write 1", "0 = true", "0 write 2", "0 = true", "0 read", "0 = 3"];
+    assert_eq!(proven(&events, true), (vec![2], true, true));
+}
+
+#[test]
+fn nothing_is_proven_of_a_linearizable_history() {
+    let (_, is_verified, is_minimal) = proven(&["0 write 1", "0 = true", "0 read", "0 = 1"], true);
+    assert!(!is_verified && !is_minimal);
+}
+
+/// The last operation is kept, but that it matters is said only if it does.
+#[test]
+fn a_last_operation_that_can_be_spared_is_not_minimal() {
+    let events = ["0 read", "0 = 3", "0 write 1", "0 = true"];
+    assert_eq!(proven(&events, false), (vec![0, 1], true, false));
+}
+
 /// Objects of which each rule of the proof concerns some.
 const PROVEN: [&str; 22] = [
     "mutex",
