@@ -538,15 +538,17 @@ where
         let id = self.problem.operations[position];
         let ret = self.pair.ret(id).filter(|_| !self.problem.ignores_return(position));
         let before = match self.problem.retained(position) {
-            Retained::Optional => self.states.clone(),
-            Retained::All | Retained::CallOnly => Vec::new(),
+            Retained::Optional => Some(self.states.clone()),
+            Retained::All | Retained::CallOnly => None,
         };
         self.pair.specification.advance(&mut self.states, self.pair.history.call(id), ret);
-        before.into_iter().for_each(|it| {
-            if !self.states.contains(&it) {
-                self.states.push(it);
+        if let Some(before) = before {
+            for it in before {
+                if !self.states.contains(&it) {
+                    self.states.push(it);
+                }
             }
-        });
+        }
         !self.states.is_empty()
     }
 

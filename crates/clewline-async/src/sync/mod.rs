@@ -8,6 +8,7 @@ pub mod mpsc;
 mod mutex;
 mod notify;
 pub mod oneshot;
+mod recv_error;
 mod semaphore;
 mod send_error;
 mod waiters;

@@ -13,6 +13,7 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::awaiting::{Entered, Shared};
 
+pub use super::recv_error::RecvError;
 use super::waiters::wake_all;
 use crate::task::pending;
 
@@ -179,18 +180,6 @@ impl<T> fmt::Debug for Receiver<T> {
         f.debug_struct("Receiver").finish_non_exhaustive()
     }
 }
-
-/// The sender is gone, and sent nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecvError;
-
-impl fmt::Display for RecvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the channel is closed")
-    }
-}
-
-impl Error for RecvError {}
 
 /// Why there is no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 //! A [`Ref`] is a value as it was: unlike tokio's, it holds no lock.
 
 use std::{
-    error::Error,
     fmt,
     future::{Future, poll_fn},
     ops::Deref,
@@ -15,8 +14,8 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::{awaiting::Shared, sync::Arc as SharedValue};
 
-pub use super::send_error::SendError;
 use super::waiters::{Ticket, Waiters, wake_all};
+pub use super::{recv_error::RecvError, send_error::SendError};
 use crate::task::pending;
 
 /// A channel with a value to begin with, which receivers have seen.
@@ -248,15 +247,3 @@ impl<T> fmt::Debug for Receiver<T> {
         f.debug_struct("Receiver").finish_non_exhaustive()
     }
 }
-
-/// The sender is gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecvError;
-
-impl fmt::Display for RecvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the channel is closed")
-    }
-}
-
-impl Error for RecvError {}

@@ -17,7 +17,8 @@
 //!   another one came first, the two could be exchanged. An optional one may give way to a required
 //!   one that returns later.
 //! * A configuration in which more optional operations have taken effect than in another one with
-//!   the same state is dropped: the other one can do without them.
+//!   the same state is dropped: the other one can do without them. Most are dropped as soon as they
+//!   are found, and the others after the event.
 //!
 //! Cost: exponential in the number of distinct open operations, within a budget.
 
@@ -152,10 +153,10 @@ impl Survey {
         let touched: HashSet<u64> = all
             .clone()
             .filter(|&at| required[at])
-            .flat_map(|at| match self.concerns[at].elements() {
-                Elements::One(one) => vec![group(one)],
-                Elements::Two(one, other) => vec![group(one), group(other)],
-                Elements::None | Elements::Any | Elements::Every => Vec::new(),
+            .filter_map(|at| match self.concerns[at].elements() {
+                // Both are of one group.
+                Elements::One(one) | Elements::Two(one, _) => Some(group(one)),
+                Elements::None | Elements::Any | Elements::Every => None,
             })
             .collect();
         let may_help = |at: usize| match self.concerns[at] {
@@ -505,9 +506,13 @@ impl<'p> Prover<'p> {
         let bit = 1 << slot;
         let is_required = layer.open[slot].is_some_and(|at| required[at]);
         let open = self.open(&layer.open, required);
+        // The longest order may use operations that it can do without.
+        let optional = if self.is_traced { 0 } else { optional(&layer.open, required) };
+        let mut fewest = FewestUsed { optional, states: Interner::new(), used: Vec::new() };
         let (mut before, mut after) = (Found::default(), Found::default());
         for &((state, done), from) in &layer.configurations {
             before.insert((state, done), from);
+            fewest.admits((state, done));
             if done & bit != 0 || !is_required {
                 after.insert((state, done & !bit), from);
             }
@@ -524,10 +529,11 @@ impl<'p> Prover<'p> {
                 while let Some(next) = self.automaton.step(state, self.labels[it.at], nth) {
                     nth += 1;
                     let from = if self.is_traced { self.steps.len() } else { step };
+                    let configuration = (next.state, done | it.bit);
                     let is_new = if it.bit == bit {
                         after.insert((next.state, done), from)
                     } else {
-                        before.insert((next.state, done | it.bit), from)
+                        fewest.admits(configuration) && before.insert(configuration, from)
                     };
                     if is_new && self.is_traced {
                         self.steps.push((step, it.at));
@@ -595,15 +601,51 @@ fn near(required: &[bool]) -> Option<usize> {
     first.checked_sub(NEAR_OPERATIONS).filter(|&it| 0 < it)
 }
 
+/// The slots of the optional operations.
+fn optional(open: &[Option<usize>], required: &[bool]) -> u128 {
+    let is_optional = |at: &Option<usize>| at.is_some_and(|at| !required[at]);
+    (0..open.len()).filter(|&it| is_optional(&open[it])).fold(0, |all, it| all | 1 << it)
+}
+
+/// Whether `other` is `one` and some of the `optional` operations, or none.
+fn is_covered(one: u128, other: u128, optional: u128) -> bool {
+    one & !other == 0 && other & !one & !optional == 0
+}
+
+/// The configurations at a return that use few optional operations, by state.
+struct FewestUsed {
+    optional: u128,
+    states: Interner<StateId>,
+    // By the number of a state: what has taken effect in the first configurations.
+    used: Vec<Vec<u128>>,
+}
+
+impl FewestUsed {
+    /// Whether it is not known that as few or fewer optional operations suffice for the state.
+    fn admits(&mut self, (state, done): Configuration) -> bool {
+        if self.optional == 0 {
+            return true;
+        }
+        let number = self.states.intern(state) as usize;
+        self.used.resize_with(self.states.len(), Vec::new);
+        let known = &mut self.used[number];
+        if known.iter().any(|&it| is_covered(it, done, self.optional)) {
+            return false;
+        }
+        if known.len() < COMPARED_CONFIGS_MAX {
+            known.push(done);
+        }
+        true
+    }
+}
+
 /// The configurations without those in which optional operations have taken effect in vain.
 fn undominated(all: Configurations, open: &[Option<usize>], required: &[bool]) -> Configurations {
-    let is_optional = |at: &Option<usize>| at.is_some_and(|at| !required[at]);
-    let optional = (0..open.len()).filter(|&it| is_optional(&open[it])).fold(0_u128, |all, it| all | 1 << it);
+    let optional = optional(open, required);
     if optional == 0 || all.len() < 2 {
         return all;
     }
-    let is_better =
-        |one: u128, other: u128| one != other && one & !other == 0 && other & !one & !optional == 0;
+    let is_better = |one: u128, other: u128| one != other && is_covered(one, other, optional);
     let mut needed = Configurations::new();
     for same in all.chunk_by(|one, other| one.0.0 == other.0.0) {
         let compared = &same[..same.len().min(COMPARED_CONFIGS_MAX)];

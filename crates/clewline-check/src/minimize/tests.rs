@@ -7,6 +7,8 @@ use clewline_testing::{pick, share};
 use super::{focus::is_finder, units::elements, *};
 use crate::search::oracle::Oracle;
 
+mod proofs;
+
 /// A minimization that retains everything.
 fn shrinking<'a>(problem: &'a Problem<'a>) -> Shrinking<'a> {
     Shrinking {
@@ -553,116 +555,6 @@ fn operations_on_a_mutex_are_counted_between_two_moments() {
         };
         assert_eq!(number, undone as usize + 2, "{lost}");
     }
-}
-
-/// An element that is found may have been added long before, and as often as it is found.
-#[test]
-fn copies_that_are_found_may_come_from_long_before() {
-    for (name, add, remove) in [("queue", "enq", "deq"), ("stack", "push", "pop"), ("bag", "add", "take")] {
-        for (added, found) in [(2, 2), (2, 3), (1, 1), (0, 1)] {
-            let mut values = clewline_core::Values::new();
-            let (add, remove) = (values.text(add), values.text(remove));
-            let one = values.int(1);
-            let mut events = Vec::new();
-            let mut happen = |method, arg, ret| {
-                let call = clewline_core::RawCall { method, arg };
-                let process = clewline_core::ProcessId(0);
-                events.push(clewline_core::Event::Call(process, clewline_core::ObjectId(0), call));
-                events.push(clewline_core::Event::Return(process, ret));
-            };
-            let nothing = clewline_core::Value::ABSENT;
-            (0..added).for_each(|_| happen(add, one, nothing));
-            // These are optional, and would remove it.
-            let between = 2 * prover::NEAR_OPERATIONS;
-            (0..between + found).for_each(|_| happen(remove, nothing, one));
-            let history = clewline_core::RawHistory::from_events(events).unwrap();
-            let recording = clewline_core::Recording::new(history, values, clewline_core::Names::default());
-            let case = find(name).unwrap().load(recording).unwrap();
-            let problem = &case.problems()[0];
-            let required: Vec<bool> = (0..problem.len()).map(|at| added + between <= at).collect();
-            let is_possible = proof::is_possible(problem, &required, &Budget::unlimited());
-            assert_eq!(is_possible, found <= added, "{name}, {found} of {added}");
-        }
-    }
-}
-
-/// Objects of which each rule of the proof concerns some.
-const PROVEN: [&str; 13] = [
-    "mutex",
-    "set",
-    "register",
-    "queue",
-    "stack",
-    "semaphore:2",
-    "cas-register",
-    "map",
-    "priority-queue",
-    "min-priority-queue",
-    "bag",
-    "queue:2",
-    "stack:3",
-];
-
-/// Whether some order contains the required operations, and any of the others, is the same in a
-/// window of the history and from its beginning, and the same as a search says that knows neither
-/// windows nor equal labels.
-#[test]
-fn windows_and_equal_labels_make_no_difference() {
-    let (mut possible, mut impossible, mut spared) = (0, 0, 0);
-    for name in PROVEN {
-        let specification = find(name).unwrap();
-        for seed in 0..share(300) {
-            let mut random = Random::new(seed);
-            let plan = GeneratorConfig {
-                operations: 10 + random.below(60),
-                processes: 2 + random.below(3),
-                overlap: [0.2, 0.6, 0.9][random.below(3)],
-                values: ValueDomain::Below(2),
-                // An operation resets its own key.
-                keys: 1 + (seed % 2) as usize,
-                pending: 0.05,
-                seed,
-                ..GeneratorConfig::default()
-            };
-            let case = specification.load(specification.generate(&plan)).unwrap();
-            let whole = &case.problems()[0];
-            // Some are lost, and some of the last ones are required.
-            let lost = random.below(8);
-            let problem = whole.weaken(|_| if random.below(12) < lost { Retain::Drop } else { Retain::All });
-            let first = problem.len().saturating_sub(2 + random.below(12));
-            let required: Vec<bool> = (0..problem.len())
-                .map(|at| first <= at && random.below(3) != 0 && !problem.spans()[at].is_pending())
-                .collect();
-            // One that is open when the last of them returns may have any result.
-            let last = (0..problem.len()).filter(|&at| required[at]).map(|at| problem.spans()[at].end());
-            let problem = until(&problem, last.max().unwrap_or(0));
-            let required = &required[..problem.len()];
-            let word = |required: &[bool]| {
-                let keep = |at: usize| if required[at] { Retain::All } else { Retain::Optional };
-                JitGraph.decide(&problem.weaken(keep), &Budget::unlimited()).word()
-            };
-            let budget = Budget::unlimited();
-            let about = || format!("{name} {seed}: {required:?} of {problem:#?}");
-            let expected = word(required) == "holds";
-            assert_eq!(proof::is_possible(&problem, required, &budget), expected, "{}", about());
-            possible += usize::from(expected);
-            impossible += usize::from(!expected);
-            if expected {
-                continue;
-            }
-            let without = proof::possible_without(&problem, required, &budget);
-            for (at, is_possible) in without {
-                let mut fewer = required.to_vec();
-                fewer[at] = false;
-                assert!(!is_possible || word(&fewer) == "holds", "without {at}, {}", about());
-                spared += usize::from(is_possible);
-            }
-        }
-    }
-    assert!(
-        share(500) < possible && share(200) < impossible && share(100) < spared,
-        "{possible}, {impossible}, {spared}"
-    );
 }
 
 #[test]

@@ -75,13 +75,12 @@ const STANDARD_NAME: &str = "code under test imports it instead of the one of `s
 const OBJECT: &str = "a stand-in for the one of `std` or `tokio`, and the specification of that object";
 
 /// Names of conventions, which are written with their modules.
-const SHARED_NAMES: [SharedName; 10] = [
+const SHARED_NAMES: [SharedName; 9] = [
     SharedName { name: "Return", crates: &["clewline-specs"], reason: SPECIFICATION },
     SharedName { name: "State", crates: &["clewline-specs"], reason: SPECIFICATION },
     SharedName { name: "JoinHandle", crates: STAND_INS, reason: STANDARD_NAME },
     SharedName { name: "MutexGuard", crates: STAND_INS, reason: STANDARD_NAME },
     SharedName { name: "Receiver", crates: STAND_INS, reason: STANDARD_NAME },
-    SharedName { name: "RecvError", crates: STAND_INS, reason: STANDARD_NAME },
     SharedName { name: "Sender", crates: STAND_INS, reason: STANDARD_NAME },
     SharedName { name: "TryRecvError", crates: STAND_INS, reason: STANDARD_NAME },
     SharedName { name: "Mutex", crates: STAND_INS_AND_SPECIFICATIONS, reason: OBJECT },
