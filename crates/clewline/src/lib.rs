@@ -135,7 +135,9 @@ pub use assert::assert_linearizable;
 pub use clewline_macros::test;
 
 #[doc(inline)]
-pub use clewline_core::{Codec, Deterministic, Event, History, Specification, Value, Verdict};
+pub use clewline_core::{
+    Codec, Deterministic, Event, History, Specification, StepInPlace, Undo, Value, Verdict,
+};
 #[doc(inline)]
 pub use clewline_threads::{Subject, choose, hint, sync, thread};
 
