@@ -15,6 +15,7 @@ use super::{
     outcome::{ExploreOutcome, Metrics, PhaseTimes, Verdict},
     text::ExploreContext,
 };
+use crate::listed::to_json;
 use clewline_explore::Coverage;
 
 /// The object.
@@ -79,6 +80,9 @@ pub(super) fn object(context: &ExploreContext<'_>, outcome: &ExploreOutcome) -> 
         if !finding.steps.is_empty() {
             add("replay", finding.token.to_string().into());
         }
+    }
+    if let Some(histories) = &outcome.listed {
+        add("all_histories", to_json(histories));
     }
     add("elapsed_ms", u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX).into());
     object.into()

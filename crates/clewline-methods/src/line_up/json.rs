@@ -14,6 +14,7 @@ use super::{
     finding::{Checked, LineUpFinding, ObservedOperation, Verdict, is_stuck},
     text::{LineUpContext, MatrixSummary, is_complete},
 };
+use crate::listed::to_json;
 
 /// The object. `smallest` is the matrix after shrinking.
 pub(super) fn object(context: &LineUpContext<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {
@@ -53,6 +54,9 @@ pub(super) fn object(context: &LineUpContext<'_>, checked: &Checked, smallest: O
         object.insert("least_factor".to_owned(), least.into());
         let histories = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
         object.insert("histories_by_factor".to_owned(), Json::Object(histories.collect()));
+    }
+    if let Some(histories) = &checked.listed {
+        object.insert("all_histories".to_owned(), to_json(histories));
     }
     if let Some((smallest, finding)) = smallest.and_then(|it| Some((it, it.finding()?))) {
         let mut less = Map::new();

@@ -122,7 +122,7 @@ pub(super) fn left_inside(
 }
 
 /// The outcome as a recording.
-fn recording(
+pub(super) fn recording(
     program: &dyn TestProgram,
     outcome: &ExecutionOutcome<ResultId>,
 ) -> Result<Recording, CodecError> {
