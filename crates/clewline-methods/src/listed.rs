@@ -15,10 +15,13 @@ pub(crate) fn json_lines(recording: &Recording) -> Result<String, String> {
     String::from_utf8(lines).map_err(|it| it.to_string())
 }
 
-/// An array of histories, each an array of its operations.
+/// An array of histories, each an array of its operations, in ascending order of its text.
 #[cfg(feature = "html")]
 pub(crate) fn to_json(histories: &[String]) -> serde_json::Value {
-    let operation =
-        |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap_or_else(|_| line.into());
-    histories.iter().map(|it| it.lines().map(operation).collect::<Vec<_>>()).collect::<Vec<_>>().into()
+    use serde_json::Value as Json;
+    let operation = |line: &str| serde_json::from_str(line).unwrap_or_else(|_| Json::from(line));
+    let history = |it: &String| Json::from(it.lines().map(operation).collect::<Vec<Json>>());
+    let mut all: Vec<Json> = histories.iter().map(history).collect();
+    all.sort_by_cached_key(Json::to_string);
+    all.into()
 }

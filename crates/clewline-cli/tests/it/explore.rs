@@ -350,12 +350,12 @@ fn histories(subject: &str, matrix: &str, scheduler: &[&str]) -> Vec<String> {
 #[test]
 fn the_histories_of_two_schedulers_can_be_compared() {
     for (subject, matrix) in [
-        ("treiber-stack", "push(1) pop | push(2) pop"),
+        ("treiber-stack", "push(1) pop | pop"),
         // Exploration goes on after the violation.
         ("manual-reset-event:pre", "wait | set reset set"),
     ] {
         let all = histories(subject, matrix, &["exhaustive"]);
-        assert!(all.is_sorted() && 4 < all.len(), "{subject}: {all:#?}");
+        assert!(all.is_sorted_by(|one, other| one < other) && 4 < all.len(), "{subject}: {all:#?}");
         assert_eq!(histories(subject, matrix, &["dpor"]), all, "{subject}");
         let some = histories(subject, matrix, &["bounded", "--preemptions", "0"]);
         assert!(some.len() < all.len() && some.iter().all(|it| all.contains(it)), "{subject}: {some:#?}");
