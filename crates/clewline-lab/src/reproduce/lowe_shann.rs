@@ -56,6 +56,9 @@ const LINES: [Line; 9] = [
     Line { enqueues: 50, workers: 4, operations: 200, noise: 0.02 },
 ];
 
+/// The paper's stuck and violated observations, of 50. They are in the row of its example.
+const PAPER: [u64; 2] = [29, 21];
+
 /// The extent of a run.
 struct Plan {
     observations: u64,
@@ -103,7 +106,9 @@ fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     for (done, line) in LINES[..plan.lines].iter().enumerate() {
         let what = format!("{} % enqueues by {}", line.enqueues, line.workers);
         let step = Step { done, of: plan.lines, what: &what };
-        rows.push(figures(progress, step, || row(line, &plan, &measure(line, &plan, options.seed))));
+        let paper = if done == 0 { PAPER.map(Cell::Count) } else { [Cell::Missing, Cell::Missing] };
+        let measured = || row(line, &plan, &measure(line, &plan, options.seed), paper);
+        rows.push(figures(progress, step, measured));
     }
     let table = ReportTable {
         title: "Shann's queue: stuck, or not linearizable (Lowe 2017, section 8)".to_owned(),
@@ -169,7 +174,7 @@ const COLUMNS: [Column; 13] = [
     Column { key: "ours_s", heading: "s" },
 ];
 
-fn row(line: &Line, plan: &Plan, measured: &Measurement) -> Vec<Cell> {
+fn row(line: &Line, plan: &Plan, measured: &Measurement, [stuck, violated]: [Cell; 2]) -> Vec<Cell> {
     vec![
         Cell::Count(line.enqueues.into()),
         Cell::Count(line.workers as u64),
@@ -177,9 +182,9 @@ fn row(line: &Line, plan: &Plan, measured: &Measurement) -> Vec<Cell> {
         Cell::Number(100.0 * line.noise),
         Cell::Count(plan.observations),
         Cell::Count(measured.stuck),
-        Cell::Count(29),
+        stuck,
         Cell::Count(measured.violated),
-        Cell::Count(21),
+        violated,
         Cell::Count(plan.observations - measured.stuck - measured.violated),
         Cell::Count(measured.stuck_and_violated),
         count(measured.runs.median()),
