@@ -62,7 +62,7 @@ fn each_history_of_the_list_can_be_checked() {
     let violated = object["all_histories"].as_array().unwrap().iter().filter(|history| {
         let lines: Vec<String> = history.as_array().unwrap().iter().map(Json::to_string).collect();
         let folder = Folder::new("actors-histories-checked-again");
-        clewline(&folder, &["check", "-", "--spec", "register"], &lines.join("\n")).code == 1
+        clewline(&folder, &["check", "-", "--spec", "register"], lines.join("\n")).code == 1
     });
     assert_eq!(Some(violated.count() as u64), object["violated"].as_u64());
     let (_, object) = json("histories-not-listed", &["edr"]);
