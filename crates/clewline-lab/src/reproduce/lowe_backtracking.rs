@@ -174,7 +174,9 @@ mod tests {
     #[test]
     fn more_iterations_than_dequeues_are_backtracking() {
         let mut counts = Counts::default();
-        [(10, 10), (10, 15), (4, 5)].map(|(necessary, iterations)| counts.add(necessary, iterations));
+        for (necessary, iterations) in [(10, 10), (10, 15), (4, 5)] {
+            counts.add(necessary, iterations);
+        }
         assert_eq!(counts, Counts { runs: 3, backtracked: 2, most: 1.5 });
         let line = &LINES[0];
         assert_eq!(row(line, &counts.figures(), Cell::Missing)[5], Cell::Count(1));
