@@ -203,8 +203,8 @@ fn notes(plan: &Plan) -> Vec<String> {
         "`lowe-bugs` has fewer stuck ones, because it counts what `clewline stress` reports: threads that wait in a loop are no proof \
          of a deadlock, so it goes on after such a run, and soon finds a history that is not linearizable."
             .to_owned(),
-        "A dequeuer waits for a skipped element until others have enqueued a round of four. So a run gets stuck where few enqueues \
-         are left: with few enqueues, few workers, or short runs."
+        "A dequeuer waits for a skipped element until others have enqueued a round of four. So runs with few enqueues, or few workers, \
+         get stuck more often."
             .to_owned(),
         "Operations are those of each worker. Histories of a queue with a capacity are judged by auto: the queue-oriented search is \
          for queues without one."
