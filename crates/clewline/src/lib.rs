@@ -135,9 +135,7 @@ pub use assert::assert_linearizable;
 pub use clewline_macros::test;
 
 #[doc(inline)]
-pub use clewline_core::{
-    Codec, Deterministic, Event, History, Specification, StepInPlace, Undo, Value, Verdict,
-};
+pub use clewline_core::{Codec, Deterministic, Event, History, Specification, Value, Verdict};
 #[doc(inline)]
 pub use clewline_threads::{Subject, choose, hint, sync, thread};
 

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use clewline_core::ResultId;
-use clewline_matrix::TestProgram;
-use clewline_threads::control::{CallOutcome, ExecutionOutcome};
+use clewline_matrix::{TestProgram, orders::in_canonical_time, recording};
+use clewline_threads::control::ExecutionOutcome;
 
-use super::specified::recording;
 use crate::listed::json_lines;
 
 /// The histories in JSON lines, if they are requested.
@@ -45,27 +44,4 @@ fn lines(program: &dyn TestProgram, outcome: &ExecutionOutcome<ResultId>) -> Res
         .ok_or("operations that happens-before orders have no times, and cannot be listed")?;
     let outcome = ExecutionOutcome { operations, ..outcome.clone() };
     recording(program, &outcome).map_err(|it| it.to_string()).and_then(|it| json_lines(&it))
-}
-
-/// The same operations, each called as soon as those that precede it have returned, and returned
-/// just before the first that it precedes is called. `None` if precedence is not that of intervals.
-fn in_canonical_time(operations: &[CallOutcome<ResultId>]) -> Option<Vec<CallOutcome<ResultId>>> {
-    let precedes = |one: usize, other: usize| operations[one].precedes(&operations[other]);
-    let before = |at: usize| (0..operations.len()).filter(|&it| precedes(it, at)).collect::<Vec<usize>>();
-    let called: Vec<usize> = (0..operations.len()).filter(|&at| operations[at].call.is_some()).collect();
-    // The sets of operations that have returned, each a part of the next.
-    let mut sets: Vec<Vec<usize>> = called.iter().map(|&at| before(at)).collect();
-    sets.sort_by_key(Vec::len);
-    sets.dedup();
-    if !sets.windows(2).all(|it| it[0].len() < it[1].len() && it[0].iter().all(|at| it[1].contains(at))) {
-        return None;
-    }
-    let call = |at: usize| sets.iter().position(|it| *it == before(at)).map(|it| it as u32 + 1);
-    let ret = |at: usize| sets.iter().position(|it| it.contains(&at)).unwrap_or(sets.len()) as u32;
-    let timed = |(at, it): (usize, &CallOutcome<ResultId>)| CallOutcome {
-        call: it.call.and_then(|_| call(at)),
-        ret: it.ret.map(|(_, result)| (ret(at), result)),
-        order: None,
-    };
-    Some(operations.iter().enumerate().map(timed).collect())
 }
