@@ -25,7 +25,6 @@ mod environment;
 mod error;
 #[cfg(feature = "line-up")]
 pub mod line_up;
-mod listed;
 #[cfg(feature = "html")]
 mod page;
 mod recorder;

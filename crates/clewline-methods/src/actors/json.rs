@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clewline_actors::FaultPlacement;
 use clewline_core::{OperationId, Verdict as HistoryVerdict};
-use clewline_report::render::json::Object;
+use clewline_report::render::json::{Object, arrays_of_lines};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
@@ -15,7 +15,6 @@ use super::{
     outcome::{ExploreOutcome, Metrics, PhaseTimes, Verdict},
     text::ExploreContext,
 };
-use crate::listed::to_json;
 use clewline_explore::Coverage;
 
 /// The object.
@@ -82,7 +81,7 @@ pub(super) fn object(context: &ExploreContext<'_>, outcome: &ExploreOutcome) -> 
         }
     }
     if let Some(histories) = &outcome.listed {
-        add("all_histories", to_json(histories));
+        add("all_histories", arrays_of_lines(histories));
     }
     add("elapsed_ms", u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX).into());
     object.into()

@@ -7,6 +7,7 @@ use clewline_actors::{
     schedulers::ActorScheduler,
 };
 use clewline_explore::{Coverage, Limit};
+use clewline_formats::formats::jsonl;
 
 use super::{
     executions,
@@ -18,7 +19,6 @@ use super::{
     staged::{DynHarness, DynScenario},
     states,
 };
-use crate::listed::json_lines;
 
 // How many states may be visited only to count all histories.
 const EXISTING_MAX: u64 = 200_000;
@@ -92,7 +92,8 @@ fn listed(scenario: &dyn DynScenario, histories: &[HistoryId]) -> Result<Vec<Str
         let events = scenario.histories().events(*id);
         let recording = scenario.history(&events).recording();
         let recording = recording.ok_or("a specification without a codec has no histories to list");
-        recording.map_err(str::to_owned).and_then(|it| json_lines(&it)).map_err(ExploreError::Other)
+        let recording = recording.map_err(|it| ExploreError::Other(it.to_owned()))?;
+        jsonl::lines(&recording).map_err(|it| ExploreError::Other(it.to_string()))
     };
     let mut all = histories.iter().map(lines).collect::<Result<Vec<String>, _>>()?;
     all.sort_unstable();

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use clewline_matrix::Matrix;
-use clewline_report::render::json::Object;
+use clewline_report::render::json::{Object, arrays_of_lines};
 use clewline_threads::{control::DataRace, source_place};
 use serde_json::{Map, Value as Json, json};
 
@@ -14,7 +14,6 @@ use super::{
     finding::{Checked, LineUpFinding, ObservedOperation, Verdict, is_stuck},
     text::{LineUpContext, MatrixSummary, is_complete},
 };
-use crate::listed::to_json;
 
 /// The object. `smallest` is the matrix after shrinking.
 pub(super) fn object(context: &LineUpContext<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {
@@ -56,7 +55,7 @@ pub(super) fn object(context: &LineUpContext<'_>, checked: &Checked, smallest: O
         object.insert("histories_by_factor".to_owned(), Json::Object(histories.collect()));
     }
     if let Some(histories) = &checked.listed {
-        object.insert("all_histories".to_owned(), to_json(histories));
+        object.insert("all_histories".to_owned(), arrays_of_lines(histories));
     }
     if let Some((smallest, finding)) = smallest.and_then(|it| Some((it, it.finding()?))) {
         let mut less = Map::new();

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use clewline_core::ResultId;
+use clewline_formats::formats::jsonl;
 use clewline_matrix::{TestProgram, orders::in_canonical_time, recording};
 use clewline_threads::control::ExecutionOutcome;
-
-use crate::listed::json_lines;
 
 /// The histories in JSON lines, if they are requested.
 pub(super) struct HistoryList(Option<BTreeSet<String>>);
@@ -43,5 +42,6 @@ fn lines(program: &dyn TestProgram, outcome: &ExecutionOutcome<ResultId>) -> Res
     let operations = in_canonical_time(&outcome.operations)
         .ok_or("operations that happens-before orders have no times, and cannot be listed")?;
     let outcome = ExecutionOutcome { operations, ..outcome.clone() };
-    recording(program, &outcome).map_err(|it| it.to_string()).and_then(|it| json_lines(&it))
+    let recording = recording(program, &outcome).map_err(|it| it.to_string())?;
+    jsonl::lines(&recording).map_err(|it| it.to_string())
 }
