@@ -280,13 +280,17 @@ impl EnvelopeTable {
                         let why = HandlerFault::NoReceiver(actors.show(message), to);
                         return Err(BadHandler { actor: me, input: self.show(actors, input), why });
                     }
+                    let known = self.details.len();
+                    let envelope = self.envelope(actors, me, to, message, false);
+                    // One that was sent before has been understood.
                     if to.is_client()
+                        && known != self.details.len()
                         && let Some(why) = actors.misunderstood(message)
                     {
                         let why = HandlerFault::Misunderstood(actors.show(message), to, why);
                         return Err(BadHandler { actor: me, input: self.show(actors, input), why });
                     }
-                    Effect::Send(self.envelope(actors, me, to, message, false))
+                    Effect::Send(envelope)
                 }
                 Output::SetTimer(timer) => Effect::SetTimer(self.envelope(actors, me, me, timer, true)),
                 Output::CancelTimer(timer) => Effect::CancelTimer(self.envelope(actors, me, me, timer, true)),

@@ -49,6 +49,7 @@ mod static_name;
 mod table;
 mod ties;
 mod timed_rows;
+mod undo;
 mod value;
 mod verdict;
 mod verify;
@@ -75,7 +76,10 @@ pub use may_fail_history::{MayFailHistory, failing, weakened};
 pub use merge::Stamped;
 pub use not_found::NotFound;
 pub use parse_error::{ParseError, TextPlace};
-pub use problem::{Automaton, PossibleResult, Problem, Retain, SequentialExecution, Show, Start, Successor};
+pub use problem::{
+    Automaton, PossibleResult, Problem, Retain, SequentialExecution, Show, Start, StepOutcome, Successor,
+    UndoableExecution,
+};
 pub use random::Random;
 pub use recording::{Names, Note, OwnTimes, RawCall, RawHistory, Recording, Skipped, Times};
 pub use role::{ObjectKind, Role, RoleKind, Roles};
@@ -88,6 +92,7 @@ pub use specification::{Deterministic, Elements, Footprint, Specification, show_
 pub use static_name::static_name;
 pub use table::{ExtendError, Table};
 pub use timed_rows::{TimedRow, TimedRows};
+pub use undo::{StepInPlace, Undo};
 pub use value::{Datum, Value, ValueError, Values, Written};
 pub use verdict::{
     Allowed, DeadEnd, Explanation, FailurePoint, PartialLinearization, Rule, Verdict, VerdictKind, Violation,

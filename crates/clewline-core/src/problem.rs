@@ -9,10 +9,12 @@ mod debug_prefix;
 mod hints;
 mod interning;
 mod interrupt;
+mod labels;
 mod pair;
 mod parts;
 mod retain;
 mod start;
+mod undoing;
 
 use std::{fmt, sync::Arc};
 
@@ -28,7 +30,9 @@ use crate::{
     witness::Witness,
 };
 
-pub use automaton::{Automaton, PossibleResult, SequentialExecution, Successor};
+pub use automaton::{
+    Automaton, PossibleResult, SequentialExecution, StepOutcome, Successor, UndoableExecution,
+};
 pub use pair::Show;
 pub use retain::Retain;
 pub use start::Start;
@@ -37,6 +41,7 @@ use debug_prefix::debug_prefix;
 use interning::InterningAutomaton;
 use pair::SpecAndHistory;
 use retain::Retained;
+use undoing::StateInPlace;
 
 /// The problem to decide: do these operations on one object have a linearization that this
 /// specification allows?
@@ -179,6 +184,13 @@ impl<'a> Problem<'a> {
     #[must_use]
     pub fn automaton(&self) -> Box<dyn Automaton + '_> {
         self.typed.automaton(self)
+    }
+
+    /// A new execution of the specification that can be undone, for checkers that remember no
+    /// states.
+    #[must_use]
+    pub fn undoable(&self) -> Box<dyn UndoableExecution + '_> {
+        self.typed.undoable(self)
     }
 
     /// A new sequential execution of the specification.
@@ -375,6 +387,11 @@ impl<'a> Problem<'a> {
         self.retained.get(position).copied().unwrap_or(Retained::All)
     }
 
+    /// The operations, with what is retained of each.
+    fn with_retained(&self) -> impl ExactSizeIterator<Item = (OperationId, Retained)> {
+        self.operations.iter().enumerate().map(|(at, &id)| (id, self.retained(at)))
+    }
+
     /// Whether the return of the operation is ignored.
     fn ignores_return(&self, position: usize) -> bool {
         self.retained(position) == Retained::CallOnly
@@ -393,6 +410,7 @@ impl fmt::Debug for Problem<'_> {
 /// A specification and a history with their types erased.
 trait ErasedPair: Send + Sync {
     fn automaton<'p>(&'p self, problem: &Problem<'_>) -> Box<dyn Automaton + 'p>;
+    fn undoable<'p>(&'p self, problem: &Problem<'_>) -> Box<dyn UndoableExecution + 'p>;
     fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn SequentialExecution + 'p>;
     fn part(&self, id: OperationId) -> Option<u64>;
     fn footprint(&self, id: OperationId, ignores_return: bool) -> Footprint;
@@ -416,8 +434,13 @@ where
     S::Return: Sync,
 {
     fn automaton<'p>(&'p self, problem: &Problem<'_>) -> Box<dyn Automaton + 'p> {
-        let operations = problem.operations.iter().enumerate().map(|(at, &id)| (id, problem.retained(at)));
-        Box::new(InterningAutomaton::new(self, start(self.specification, problem), operations))
+        let start = start(self.specification, problem);
+        Box::new(InterningAutomaton::new(self, start, problem.with_retained()))
+    }
+
+    fn undoable<'p>(&'p self, problem: &Problem<'_>) -> Box<dyn UndoableExecution + 'p> {
+        let start = start(self.specification, problem);
+        Box::new(StateInPlace::new(self, start, problem.with_retained()))
     }
 
     fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn SequentialExecution + 'p> {

@@ -11,6 +11,7 @@ use crate::{
     role::{ObjectKind, Role},
     set_operation::SetOperation,
     shown::Shown,
+    undo::{StepInPlace, Undo},
 };
 
 /// A sequential specification, possibly nondeterministic and possibly blocking.
@@ -59,6 +60,26 @@ pub trait Specification {
             next.retain(|it| seen.insert(it.clone()));
         }
         *states = next;
+    }
+
+    /// Changes `state` to the `nth` state, from 0, that `step` pushes. Returns `None`, and leaves
+    /// `state` as it is, if `step` pushes fewer.
+    ///
+    /// Used by searches that remember no states. The default copies the state; an implementation
+    /// that changes it in place and [back](Undo) makes a step as cheap in a large state as in a
+    /// small one.
+    fn step_in_place(
+        &self,
+        state: &mut Self::State,
+        call: &Self::Call,
+        ret: Option<&Self::Return>,
+        nth: usize,
+    ) -> Option<StepInPlace<Self::State>> {
+        let mut next = Vec::new();
+        self.step(state, call, ret, &mut next);
+        let has_more = nth + 1 < next.len();
+        let before = std::mem::replace(state, next.into_iter().nth(nth)?);
+        Some(StepInPlace { undo: Undo::State(before), has_more })
     }
 
     /// Every result that `call` can return in `state`. Reports show them as the results that would
@@ -223,6 +244,17 @@ pub trait Deterministic {
     /// Changes that a blocked call makes to `state` are discarded.
     fn apply(&self, state: &mut Self::State, call: &Self::Call) -> Option<Self::Return>;
 
+    /// Applies `call` as [`apply`](Self::apply) does, and returns how to undo that, too: also if
+    /// `call` blocks. The default copies the state: see [`Specification::step_in_place`].
+    fn apply_undoable(
+        &self,
+        state: &mut Self::State,
+        call: &Self::Call,
+    ) -> (Option<Self::Return>, Undo<Self::State>) {
+        let before = state.clone();
+        (self.apply(state, call), Undo::State(before))
+    }
+
     /// See [`Specification::canonical_return`].
     fn canonical_return<'r>(&self, _call: &Self::Call, ret: &'r Self::Return) -> &'r Self::Return {
         ret
@@ -319,6 +351,27 @@ impl<D: Deterministic> Specification for D {
             return;
         }
         states.retain_mut(is_allowed);
+    }
+
+    fn step_in_place(
+        &self,
+        state: &mut D::State,
+        call: &D::Call,
+        ret: Option<&D::Return>,
+        nth: usize,
+    ) -> Option<StepInPlace<D::State>> {
+        if nth != 0 {
+            return None;
+        }
+        match self.apply_undoable(state, call) {
+            (Some(actual), undo) if ret.is_none_or(|ret| *ret == actual) => {
+                Some(StepInPlace { undo, has_more: false })
+            }
+            (Some(_) | None, undo) => {
+                undo.apply(state);
+                None
+            }
+        }
     }
 
     fn returns(&self, state: &D::State, call: &D::Call) -> Vec<D::Return> {

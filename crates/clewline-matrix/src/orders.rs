@@ -22,6 +22,30 @@ pub fn linear_extensions(outcome: &ExecutionOutcome<ResultId>) -> LinearExtensio
     LinearExtensions { outcome, completed, order: Vec::new(), next: Some(0) }
 }
 
+/// The same operations, each called as soon as those that precede it have returned, and returned
+/// just before the first that it precedes is called. `None` if precedence is not that of intervals.
+#[must_use]
+pub fn in_canonical_time(operations: &[CallOutcome<ResultId>]) -> Option<Vec<CallOutcome<ResultId>>> {
+    let precedes = |one: usize, other: usize| operations[one].precedes(&operations[other]);
+    let before = |at: usize| (0..operations.len()).filter(|&it| precedes(it, at)).collect::<Vec<usize>>();
+    let called: Vec<usize> = (0..operations.len()).filter(|&at| operations[at].call.is_some()).collect();
+    // The sets of operations that have returned, each a part of the next.
+    let mut sets: Vec<Vec<usize>> = called.iter().map(|&at| before(at)).collect();
+    sets.sort_by_key(Vec::len);
+    sets.dedup();
+    if !sets.windows(2).all(|it| it[0].len() < it[1].len() && it[0].iter().all(|at| it[1].contains(at))) {
+        return None;
+    }
+    let call = |at: usize| sets.iter().position(|it| *it == before(at)).map(|it| it as u32 + 1);
+    let ret = |at: usize| sets.iter().position(|it| it.contains(&at)).unwrap_or(sets.len()) as u32;
+    let timed = |(at, it): (usize, &CallOutcome<ResultId>)| CallOutcome {
+        call: it.call.and_then(|_| call(at)),
+        ret: it.ret.map(|(_, result)| (ret(at), result)),
+        order: None,
+    };
+    Some(operations.iter().enumerate().map(timed).collect())
+}
+
 /// Backtracks over the orders.
 #[derive(Debug)]
 pub struct LinearExtensions<'a> {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use clewline_core::{Deterministic, Footprint, ObjectKind, Role, Value};
+use clewline_core::{Deterministic, Footprint, ObjectKind, Role, Undo, Value};
 
 use crate::{
     codec,
@@ -92,6 +92,30 @@ impl Deterministic for Deque {
             Call::PopBack => return Some(state.pop_back().unwrap_or(Value::NIL)),
         }
         Some(Value::TRUE)
+    }
+
+    fn apply_undoable(
+        &self,
+        state: &mut VecDeque<Value>,
+        call: &Call,
+    ) -> (Option<Value>, Undo<VecDeque<Value>>) {
+        type State = VecDeque<Value>;
+        let before = state.len();
+        let ret = self.apply(state, call);
+        let undo = match (*call, ret) {
+            _ if state.len() == before => Undo::Nothing,
+            (Call::PushFront(_), _) => Undo::change(|state: &mut State| {
+                state.pop_front();
+            }),
+            (Call::PushBack(_), _) => Undo::change(|state: &mut State| {
+                state.pop_back();
+            }),
+            (Call::PopFront, found) => Undo::change(move |state: &mut State| {
+                found.into_iter().for_each(|it| state.push_front(it));
+            }),
+            (Call::PopBack, found) => Undo::change(move |state: &mut State| state.extend(found)),
+        };
+        (ret, undo)
     }
 
     fn canonical_return<'r>(&self, call: &Call, ret: &'r Value) -> &'r Value {

@@ -21,7 +21,7 @@ use std::{
 
 use clewline_core::{
     CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, RawCall,
-    Role, Value, Values,
+    Role, Undo, Value, Values,
 };
 
 use crate::{
@@ -196,6 +196,22 @@ impl Deterministic for Map {
                 Some(self.read(state, key))
             }
         }
+    }
+
+    fn apply_undoable(&self, state: &mut State, call: &Call) -> (Option<Content>, Undo<State>) {
+        let key = key(call);
+        let before = state.get(&key).cloned();
+        let ret = self.apply(state, call);
+        let undo = match before {
+            before if state.get(&key) == before.as_ref() => Undo::Nothing,
+            Some(before) => Undo::change(move |state: &mut State| {
+                state.insert(key, before);
+            }),
+            None => Undo::change(move |state: &mut State| {
+                state.remove(&key);
+            }),
+        };
+        (ret, undo)
     }
 
     fn canonical_return<'r>(&self, call: &Call, ret: &'r Content) -> &'r Content {

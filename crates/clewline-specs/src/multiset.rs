@@ -1,6 +1,6 @@
 //! A multiset, checked element by element.
 
-use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, Value};
+use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, Undo, Value};
 
 pub use crate::set::Call;
 use crate::{
@@ -63,6 +63,20 @@ impl Deterministic for Multiset {
             Call::Remove(value) => Some(Value::bool(state.remove(value))),
             Call::Contains(value) => Some(Value::bool(state.contains(value))),
         }
+    }
+
+    fn apply_undoable(&self, state: &mut Copies<Value>, call: &Call) -> (Option<Value>, Undo<Copies<Value>>) {
+        let ret = self.apply(state, call);
+        let undo = match *call {
+            Call::Add(value) => Undo::change(move |state: &mut Copies<Value>| {
+                state.remove(&value);
+            }),
+            Call::Remove(value) if ret == Some(Value::TRUE) => {
+                Undo::change(move |state: &mut Copies<Value>| state.add(value))
+            }
+            Call::Remove(_) | Call::Contains(_) => Undo::Nothing,
+        };
+        (ret, undo)
     }
 
     fn part(&self, call: &Call) -> Option<u64> {

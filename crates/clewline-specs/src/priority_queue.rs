@@ -2,7 +2,7 @@
 
 use clewline_core::{
     CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, RawCall,
-    Role, Value, Values,
+    Role, Undo, Value, Values,
 };
 
 use crate::{
@@ -113,6 +113,20 @@ impl Deterministic for PriorityQueue {
             }
             Call::Peek => Some(Return::First(first)),
         }
+    }
+
+    fn apply_undoable(&self, state: &mut Copies<i64>, call: &Call) -> (Option<Return>, Undo<Copies<i64>>) {
+        let ret = self.apply(state, call);
+        let undo = match (*call, &ret) {
+            (Call::Add(int), _) => Undo::change(move |state: &mut Copies<i64>| {
+                state.remove(&int);
+            }),
+            (Call::Poll, &Some(Return::First(Some(int)))) => {
+                Undo::change(move |state: &mut Copies<i64>| state.add(int))
+            }
+            (Call::Poll | Call::Peek, _) => Undo::Nothing,
+        };
+        (ret, undo)
     }
 
     fn may_block(&self, _call: &Call) -> bool {

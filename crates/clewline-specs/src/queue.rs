@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use clewline_core::{Deterministic, Footprint, ObjectKind, Role, Value};
+use clewline_core::{Deterministic, Footprint, ObjectKind, Role, Undo, Value};
 
 use crate::{
     codec,
@@ -92,6 +92,23 @@ impl Deterministic for Queue {
             Call::Deq => Some(state.pop_front().unwrap_or(Value::NIL)),
             Call::Peek => Some(state.front().copied().unwrap_or(Value::NIL)),
         }
+    }
+
+    fn apply_undoable(
+        &self,
+        state: &mut VecDeque<Value>,
+        call: &Call,
+    ) -> (Option<Value>, Undo<VecDeque<Value>>) {
+        let (before, front) = (state.len(), state.front().copied());
+        let ret = self.apply(state, call);
+        let undo = match front {
+            _ if state.len() == before => Undo::Nothing,
+            Some(front) if state.len() < before => {
+                Undo::change(move |state: &mut VecDeque<Value>| state.push_front(front))
+            }
+            Some(_) | None => Undo::change(|state: &mut VecDeque<Value>| state.truncate(state.len() - 1)),
+        };
+        (ret, undo)
     }
 
     fn canonical_return<'r>(&self, call: &Call, ret: &'r Value) -> &'r Value {

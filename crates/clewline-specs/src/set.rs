@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, RoleKind, Value};
+use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, RoleKind, Undo, Value};
 
 use crate::{
     codec,
@@ -70,6 +70,28 @@ impl Deterministic for Set {
             Call::Remove(value) => state.remove(value),
             Call::Contains(value) => state.contains(value),
         }))
+    }
+
+    fn apply_undoable(
+        &self,
+        state: &mut BTreeSet<Value>,
+        call: &Call,
+    ) -> (Option<Value>, Undo<BTreeSet<Value>>) {
+        let ret = self.apply(state, call);
+        let undo = match *call {
+            Call::Add(value) if ret == Some(Value::TRUE) => {
+                Undo::change(move |state: &mut BTreeSet<Value>| {
+                    state.remove(&value);
+                })
+            }
+            Call::Remove(value) if ret == Some(Value::TRUE) => {
+                Undo::change(move |state: &mut BTreeSet<Value>| {
+                    state.insert(value);
+                })
+            }
+            Call::Add(_) | Call::Remove(_) | Call::Contains(_) => Undo::Nothing,
+        };
+        (ret, undo)
     }
 
     fn part(&self, call: &Call) -> Option<u64> {

@@ -1,6 +1,6 @@
 //! A stack, unbounded or with a capacity.
 
-use clewline_core::{Deterministic, Footprint, ObjectKind, Role, Value};
+use clewline_core::{Deterministic, Footprint, ObjectKind, Role, Undo, Value};
 
 use crate::{
     codec,
@@ -89,6 +89,17 @@ impl Deterministic for Stack {
             Call::Pop => Some(state.pop().unwrap_or(Value::NIL)),
             Call::Peek => Some(state.last().copied().unwrap_or(Value::NIL)),
         }
+    }
+
+    fn apply_undoable(&self, state: &mut Vec<Value>, call: &Call) -> (Option<Value>, Undo<Vec<Value>>) {
+        let (before, top) = (state.len(), state.last().copied());
+        let ret = self.apply(state, call);
+        let undo = match top {
+            _ if state.len() == before => Undo::Nothing,
+            Some(top) if state.len() < before => Undo::change(move |state: &mut Vec<Value>| state.push(top)),
+            Some(_) | None => Undo::change(|state: &mut Vec<Value>| state.truncate(state.len() - 1)),
+        };
+        (ret, undo)
     }
 
     fn canonical_return<'r>(&self, call: &Call, ret: &'r Value) -> &'r Value {

@@ -2,8 +2,9 @@
 //!
 //! Depth-first search over configurations. The operations that are left form linked lists in call
 //! order, from which an operation is unlinked when it is linearized and into which it is put back
-//! when the search retreats, so a step and its undoing cost a few writes; states are interned, so a
-//! snapshot of one is an id.
+//! when the search retreats, so a step and its undoing cost a few writes. A graph search interns
+//! states, so a snapshot of one is an id; a tree search has a single state, which it changes in
+//! place and back.
 //!
 //! The candidates of a configuration are the operations left that were called before the frontier
 //! (the operation left that returns first) returned. The just-in-time view of the same set: a
@@ -37,7 +38,7 @@
 //!
 //! Invariants, between any two lines of `run`:
 //!
-//! * `path` is an order that the specification allows from the initial state to `state`, and that
+//! * `path` is an order that the specification allows from the initial state to `present`, and that
 //!   real time does not contradict; `left` holds exactly the operations not on it.
 //! * `frontier` counts the complete operations, in the order of returns, that lie before the first
 //!   one left.
@@ -47,11 +48,14 @@
 //!   candidate need not be in it: they lead to one that is, a few steps on.
 
 use clewline_core::{
-    Automaton, Budget, Charge, Explanation, LabelId, Problem, Reason, Span, StateId, Verdict, Violation,
-    Witness, sort_by_key,
+    Budget, Charge, Explanation, LabelId, Problem, Reason, Span, StateId, Verdict, Violation, Witness,
+    sort_by_key,
 };
 
-use super::configurations::{self, Configurations};
+use super::{
+    configurations::{self, Configurations},
+    present::PresentState,
+};
 use crate::{
     lists::Lists,
     pace::{LOOK_WORK, Pace, STEP_WORK},
@@ -78,7 +82,7 @@ pub(super) enum Order {
 /// Whether configurations are remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// No: a tree search, in little space.
+    /// No: a tree search, in little space, which undoes its steps.
     None,
     /// Yes: a graph search, which enters each configuration once.
     Entered,
@@ -126,15 +130,12 @@ const FORCED_CONFIGS_PER_ENTRY: usize = 16;
 // How many operations are examined for a dead end.
 const DEAD_END_LOOKAHEAD_OPS: usize = 128;
 
-// The bytes of a tree search for states off its path, unless the budget allows less.
-const TREE_STATES_BYTES_MAX: usize = 64 << 20;
-
 struct Engine<'p> {
     problem: &'p Problem<'p>,
     budget: &'p Budget,
     strategy: Strategy,
     spans: &'p [Span],
-    automaton: Box<dyn Automaton + 'p>,
+    present: PresentState<'p>,
     labels: Vec<LabelId>,
     // Whether each operation leaves every state as it is.
     reads: Vec<bool>,
@@ -150,7 +151,6 @@ struct Engine<'p> {
     // The words of the current configuration's key: frontier and state, then `ahead`.
     key: Vec<u64>,
     used: Vec<u64>,
-    state: StateId,
     frames: Vec<Frame>,
     // The candidates of all frames, one after the other.
     candidates: Vec<u32>,
@@ -165,8 +165,6 @@ struct Engine<'p> {
     configurations: u64,
     reported: u64,
     pace: Pace,
-    // A tree search drops what it can when its states take more bytes than this.
-    forget_at: usize,
     charge: Charge,
     longest: Longest,
 }
@@ -174,7 +172,6 @@ struct Engine<'p> {
 /// A configuration on the current path, and what has been tried from it.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    state: StateId,
     frontier: u32,
     // Its candidates are `candidates[start..]`, up to the next frame's.
     start: usize,
@@ -191,9 +188,12 @@ impl<'p> Engine<'p> {
     fn new(problem: &'p Problem<'p>, budget: &'p Budget, strategy: Strategy) -> Result<Self, Reason> {
         budget.allow_memory(problem.len() * BYTES_PER_OPERATION)?;
         let spans = problem.spans();
-        let mut automaton = problem.automaton();
+        let present = match strategy.memory {
+            Memory::None => PresentState::in_place(problem),
+            Memory::Entered => PresentState::interned(problem),
+        };
         budget.allow(0)?;
-        let labels = automaton.labels().to_vec();
+        let labels = present.labels().to_vec();
         let mut by_return: Vec<u32> =
             (0..spans.len() as u32).filter(|&it| !spans[it as usize].is_pending()).collect();
         by_return.sort_unstable_by_key(|&it| spans[it as usize].end());
@@ -201,7 +201,7 @@ impl<'p> Engine<'p> {
         sort_by_key(&mut by_call, |it| spans[it as usize].call());
         budget.allow(0)?;
         // A pending read can always be left out: it changes nothing, and nothing depends on it.
-        let reads: Vec<bool> = labels.iter().map(|&it| automaton.is_read(it)).collect();
+        let reads: Vec<bool> = labels.iter().map(|&it| present.is_read(it)).collect();
         by_call.retain(|&at| !(spans[at as usize].is_pending() && reads[at as usize]));
         let Slots { slot, complete, pending } = Slots::new(spans, &by_call, &by_return);
         let (words, used_words) = (complete.div_ceil(64), pending.div_ceil(64));
@@ -218,13 +218,12 @@ impl<'p> Engine<'p> {
         let hints: Vec<i64> =
             if problem.has_order_hints() { (0..spans.len()).map(hint).collect() } else { Vec::new() };
         let label_hints = hints_of_labels(&labels, &hints, labelled);
-        let state = automaton.initial();
         Ok(Engine {
             problem,
             budget,
             strategy,
             spans,
-            automaton,
+            present,
             labels,
             reads,
             hints,
@@ -235,7 +234,6 @@ impl<'p> Engine<'p> {
             frontier: 0,
             key: vec![0; 1 + words],
             used: vec![0; used_words],
-            state,
             frames: Vec::new(),
             candidates: Vec::new(),
             entered: Configurations::new(1 + words, used_words),
@@ -246,7 +244,6 @@ impl<'p> Engine<'p> {
             configurations: 0,
             reported: 0,
             pace: Pace::default(),
-            forget_at: TREE_STATES_BYTES_MAX.min(budget.memory() / 4),
             charge: budget.charge(),
             longest: Longest::default(),
         })
@@ -268,14 +265,14 @@ impl<'p> Engine<'p> {
     fn find_all(&mut self, most: usize) -> Result<Vec<Witness>, Reason> {
         self.check_budget()?;
         self.enter()?;
-        let mut found: Vec<(StateId, Witness)> = Vec::new();
+        let mut found: Vec<(Option<StateId>, Witness)> = Vec::new();
         loop {
             let is_end = self.frontier == self.by_return.len();
-            if is_end && found.iter().all(|(state, _)| *state != self.state) {
+            if is_end && found.iter().all(|(state, _)| *state != self.present.id()) {
                 if found.len() == most {
                     return Err(Reason::Refused(format!("it may end in more than {most} states")));
                 }
-                found.push((self.state, self.witness()));
+                found.push((self.present.id(), self.witness()));
             }
             if (is_end || !self.descend()?) && !self.retreat() {
                 return Ok(found.into_iter().map(|(_, witness)| witness).collect());
@@ -286,7 +283,7 @@ impl<'p> Engine<'p> {
     /// Enters the current configuration, unless it has been entered before.
     fn enter(&mut self) -> Result<bool, Reason> {
         self.pace.add(STEP_WORK);
-        if self.pace.is_due(self.automaton.work(), self.automaton.growth())
+        if self.pace.is_due(self.present.work(), self.present.growth())
             || self.budget.configurations() <= self.configurations
         {
             self.check_budget()?;
@@ -306,8 +303,8 @@ impl<'p> Engine<'p> {
             return Ok(false);
         }
         self.configurations += 1;
-        let (state, frontier) = (self.state, self.frontier as u32);
-        self.frames.push(Frame { state, frontier, start, next: start, pending, nth: 0, chosen: 0 });
+        let frontier = self.frontier as u32;
+        self.frames.push(Frame { frontier, start, next: start, pending, nth: 0, chosen: 0 });
         self.longest.deepen(self.frames.len() - 1);
         Ok(true)
     }
@@ -325,9 +322,9 @@ impl<'p> Engine<'p> {
                     return false;
                 }
                 next = self.left.after(at);
-                match self.automaton.step(self.state, self.labels[at], 0) {
+                match self.present.probe(self.labels[at]) {
                     None => deadline = deadline.min(self.spans[at].end()),
-                    Some(outcome) if outcome.state != self.state || outcome.has_more => return false,
+                    Some(outcome) if outcome.changes || outcome.has_more => return false,
                     Some(_) => (),
                 }
             }
@@ -337,7 +334,8 @@ impl<'p> Engine<'p> {
 
     /// Remembers the current configuration; false if it was remembered before.
     fn remember(&mut self) -> Result<bool, Reason> {
-        self.key[0] = (self.frontier as u64 + 1) << 32 | u64::from(self.state.0);
+        let state = self.present.id().expect("a search that remembers configurations interns states");
+        self.key[0] = (self.frontier as u64 + 1) << 32 | u64::from(state.0);
         let hash = configurations::hash(&self.key);
         let growth = self.entered.growth(hash);
         if growth != 0 {
@@ -385,7 +383,7 @@ impl<'p> Engine<'p> {
             self.pace.add(LOOK_WORK);
             next = self.left.after(at);
             let label = self.labels[at];
-            if self.reads[at] && self.automaton.step(self.state, label, 0).is_some() {
+            if self.reads[at] && self.present.probe(label).is_some() {
                 self.candidates.truncate(start);
                 self.candidates.push(at as u32);
                 return None;
@@ -436,9 +434,9 @@ impl<'p> Engine<'p> {
     fn descend(&mut self) -> Result<bool, Reason> {
         loop {
             let depth = self.frames.len() - 1;
-            let Frame { state, frontier, next, pending, nth, .. } = self.frames[depth];
+            let Frame { frontier, next, pending, nth, .. } = self.frames[depth];
             let Some(at) = self.candidates.get(next).copied().or(pending) else { return Ok(false) };
-            let outcome = self.automaton.step(state, self.labels[at as usize], nth);
+            let outcome = self.present.advance(self.labels[at as usize], nth);
             if outcome.is_some_and(|it| it.has_more) {
                 self.frames[depth].nth += 1;
             } else if next < self.candidates.len() {
@@ -448,10 +446,11 @@ impl<'p> Engine<'p> {
                 let pending = self.next_pending(self.left.after(at as usize), deadline);
                 (self.frames[depth].pending, self.frames[depth].nth) = (pending, 0);
             }
-            let frame = &mut self.frames[depth];
-            let Some(outcome) = outcome else { continue };
-            frame.chosen = at;
-            self.linearize(at as usize, outcome.state);
+            if outcome.is_none() {
+                continue;
+            }
+            self.frames[depth].chosen = at;
+            self.linearize(at as usize);
             if self.enter()? {
                 return Ok(true);
             }
@@ -472,12 +471,12 @@ impl<'p> Engine<'p> {
         true
     }
 
-    fn linearize(&mut self, at: usize, state: StateId) {
+    /// Notes that the operation, whose step was made, is linearized.
+    fn linearize(&mut self, at: usize) {
         self.left.remove(at);
         if let Some((_, used)) = self.label_hints.get_mut(self.labels[at].index()) {
             *used += 1;
         }
-        self.state = state;
         self.flip(at);
         while let Some(&next) = self.by_return.get(self.frontier)
             && self.is_ahead(next as usize)
@@ -489,7 +488,7 @@ impl<'p> Engine<'p> {
 
     /// Undoes the choice of the last frame.
     fn undo(&mut self) {
-        let Some(&Frame { state, frontier, chosen, .. }) = self.frames.last() else { return };
+        let Some(&Frame { frontier, chosen, .. }) = self.frames.last() else { return };
         while frontier as usize != self.frontier {
             self.frontier -= 1;
             self.flip(self.by_return[self.frontier] as usize);
@@ -498,7 +497,7 @@ impl<'p> Engine<'p> {
         if let Some((_, used)) = self.label_hints.get_mut(self.labels[chosen as usize].index()) {
             *used -= 1;
         }
-        self.state = state;
+        self.present.undo();
         self.left.restore(chosen as usize);
     }
 
@@ -521,19 +520,10 @@ impl<'p> Engine<'p> {
     fn check_budget(&mut self) -> Result<(), Reason> {
         self.budget.visit(self.configurations - self.reported);
         self.reported = self.configurations;
-        if self.strategy.memory == Memory::None && self.forget_at < self.automaton.bytes() {
-            let mut path: Vec<&mut StateId> = self.frames.iter_mut().map(|it| &mut it.state).collect();
-            path.push(&mut self.state);
-            self.automaton.forget_all_but(&mut path);
-            let bytes = self.automaton.bytes();
-            // Before the limit, and not again at once.
-            let most = (self.budget.memory() / 10 * 9).max(bytes + bytes / 4);
-            self.forget_at = self.forget_at.max(2 * bytes).min(most);
-        }
         let frames =
             self.frames.capacity() * size_of::<Frame>() + self.candidates.capacity() * size_of::<u32>();
-        self.charge.set(self.entered.bytes() + self.automaton.bytes() + frames);
-        let (work, growth) = (self.automaton.work(), self.automaton.growth());
+        self.charge.set(self.entered.bytes() + self.present.bytes() + frames);
+        let (work, growth) = (self.present.work(), self.present.growth());
         self.pace.check(self.budget, self.configurations + 1, work, growth)
     }
 

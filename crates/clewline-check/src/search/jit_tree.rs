@@ -1,7 +1,8 @@
 //! Just-in-time linearization, remembering nothing.
 //!
-//! As [`jit_graph`](super::jit_graph), but only the current path is remembered: fast where the
-//! first attempts succeed, hopeless where an early mistake shows late.
+//! As [`jit_graph`](super::jit_graph), but only the current path is remembered, and the one state
+//! is changed in place and back: fast where the first attempts succeed, hopeless where an early
+//! mistake shows late.
 //!
 //! Source: G. Lowe, "Testing for linearizability", 2017, section 4 (the tree search).
 

@@ -39,6 +39,7 @@ pub mod jit_tree;
 pub mod late_pushes;
 mod links;
 pub mod oracle;
+mod present;
 pub mod pushdown;
 pub mod queue_oriented;
 pub(crate) mod segments;

@@ -1,7 +1,7 @@
 //! Wing and Gong's search as they gave it.
 //!
 //! Tries every operation that may come first, in the order of the calls, and undoes it when that
-//! fails.
+//! fails: there is one state, which is changed in place and back.
 //!
 //! Source: J. M. Wing and C. Gong, "Testing and verifying concurrent objects", 1993.
 

@@ -34,4 +34,5 @@ mod relaxed;
 mod stuck;
 mod texts;
 mod two_frontiers;
+mod undoing;
 mod values;

@@ -35,7 +35,7 @@ use super::{
     drawings::Drawings,
     generate,
     journal::{Journal, JournalFlag, fingerprint},
-    output::{Output, Stdout, check_outputs, save, written},
+    output::{Output, Stdout, check_outputs, lists_histories, save, written},
     progress::ProgressLine,
     shard::{Shard, ShardFlags},
     status::{Failure, Status},
@@ -151,6 +151,10 @@ pub(super) struct Args {
     /// Write the message flow graph to a file, in Graphviz format
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
+
+    /// List all canonical histories, with `--format json`
+    #[arg(long, conflicts_with = "replay")]
+    histories: bool,
 
     /// Output format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -401,6 +405,7 @@ fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Expl
         steps: args.steps,
         timeout: args.timeout,
         memory: args.memory.or_else(available_memory),
+        lists_histories: lists_histories(args.histories, args.format)?,
         jobs: args.jobs,
     })
 }

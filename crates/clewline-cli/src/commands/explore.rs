@@ -48,7 +48,7 @@ use super::{
     kept_entry,
     merge::Outputs,
     merged::Merged,
-    output::{Output, Stdout, save, written},
+    output::{Output, Stdout, lists_histories, save, written},
     progress,
     registered::Registered,
     shard::ShardDone,
@@ -224,6 +224,7 @@ impl Args {
             ("--violation", self.violation.is_some()),
             ("--observations", self.observations.is_some()),
             ("--replay", self.replay.is_some()),
+            ("--histories", self.histories),
         ])?;
         match self.shard.shard {
             Some(_) if plan.only().is_some() => Err(Failure::Message(
@@ -260,6 +261,18 @@ impl Args {
             ))),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Whether to list histories.
+    fn lists_histories(&self) -> Result<bool, Failure> {
+        let is_weak = self.memory_model.is_some_and(|it| it != MemoryModel::SequentiallyConsistent);
+        if self.histories && is_weak && !self.real_time {
+            return Err(Failure::Message(
+                "--histories needs sequential consistency or --real-time: operations that happens-before orders have no times"
+                    .to_owned(),
+            ));
+        }
+        lists_histories(self.histories, self.format)
     }
 
     /// Whether no flag selects matrices.

@@ -167,6 +167,14 @@ pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     clewline_report::replace_file(path, text).map_err(|it| Failure::at(&path.display().to_string(), it))
 }
 
+/// Whether to list histories, which only JSON has.
+pub(super) fn lists_histories(histories: bool, format: Output) -> Result<bool, Failure> {
+    if histories && format != Output::Json {
+        return Err(Failure::Message("--histories needs --format json".to_owned()));
+    }
+    Ok(histories)
+}
+
 /// Refuses to write a file that is read, or to write one file twice, by whatever names. What is no
 /// file (`/dev/null`, a pipe) may be read and written as often as one likes.
 pub(super) fn check_outputs<'a>(

@@ -28,6 +28,49 @@ fn numbers(object: &Json, fields: &[&str]) -> Vec<Option<u64>> {
     fields.iter().map(|it| object[it].as_u64()).collect()
 }
 
+/// The canonical histories of a system, as another program compares them.
+#[track_caller]
+fn histories(system: &str, scheduler: &[&str]) -> Vec<String> {
+    let name = format!("histories-{system}-{}", scheduler.join("-"));
+    let args = [&[system, "--harness", "2r+1w", "--histories", "--scheduler"], scheduler].concat();
+    let (_, object) = json(&name, &args);
+    let all = object["all_histories"].as_array().unwrap();
+    assert_eq!(all.len() as u64, object["canonical"].as_u64().unwrap(), "{system} {scheduler:?}");
+    all.iter().map(Json::to_string).collect()
+}
+
+#[test]
+fn the_histories_of_two_schedulers_can_be_compared() {
+    for system in ["edr", "adr"] {
+        let all = histories(system, &["exhaustive"]);
+        assert!(all.is_sorted_by(|one, other| one < other), "each once: {all:#?}");
+        for other in ["states", "dpor", "transdpor", "ired"] {
+            assert_eq!(histories(system, &[other]), all, "{system}: {other}");
+        }
+        for bounded in [&["delay-bounded", "--delays", "1"][..], &["random", "--executions", "20"]] {
+            let some = histories(system, bounded);
+            assert!(some.len() < all.len(), "{system}: {bounded:?} leaves something out");
+            assert!(some.iter().all(|it| all.contains(it)), "{system}: {bounded:?} is a part");
+        }
+    }
+}
+
+/// A history of the list is a file that `check` reads, with the same verdict.
+#[test]
+fn each_history_of_the_list_can_be_checked() {
+    let (_, object) = json("histories-checked", &["edr", "--histories"]);
+    let violated = object["all_histories"].as_array().unwrap().iter().filter(|history| {
+        let lines: Vec<String> = history.as_array().unwrap().iter().map(Json::to_string).collect();
+        let folder = Folder::new("actors-histories-checked-again");
+        clewline(&folder, &["check", "-", "--spec", "register"], lines.join("\n")).code == 1
+    });
+    assert_eq!(Some(violated.count() as u64), object["violated"].as_u64());
+    let (_, object) = json("histories-not-listed", &["edr"]);
+    assert!(object.get("all_histories").is_none());
+    let ran = actors("histories-text", &["edr", "--histories"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (2, "error: --histories needs --format json\n"));
+}
+
 /// Schedules, canonical histories and violated ones, by counting states and by executing every
 /// schedule.
 #[track_caller]

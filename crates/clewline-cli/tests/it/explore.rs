@@ -336,6 +336,35 @@ fn json_has_the_documented_fields() {
     }
 }
 
+/// The histories of a matrix, as another program compares them.
+#[track_caller]
+fn histories(subject: &str, matrix: &str, scheduler: &[&str]) -> Vec<String> {
+    let name = format!("histories-{}-{}", subject.replace(':', "-"), scheduler.join("-"));
+    let args = ["explore", subject, "--matrix", matrix, "--histories", "--format", "json", "--scheduler"];
+    let objects = explore(&name, &[&args[..], scheduler].concat()).json();
+    let all = objects[0]["all_histories"].as_array().unwrap();
+    assert_eq!(all.len() as u64, objects[0]["histories"].as_u64().unwrap(), "{subject} {scheduler:?}");
+    all.iter().map(Json::to_string).collect()
+}
+
+#[test]
+fn the_histories_of_two_schedulers_can_be_compared() {
+    for (subject, matrix) in [
+        ("treiber-stack", "push(1) pop | pop"),
+        // Exploration goes on after the violation.
+        ("manual-reset-event:pre", "wait | set reset set"),
+    ] {
+        let all = histories(subject, matrix, &["exhaustive"]);
+        assert!(all.is_sorted_by(|one, other| one < other) && 4 < all.len(), "{subject}: {all:#?}");
+        assert_eq!(histories(subject, matrix, &["dpor"]), all, "{subject}");
+        let some = histories(subject, matrix, &["bounded", "--preemptions", "0"]);
+        assert!(some.len() < all.len() && some.iter().all(|it| all.contains(it)), "{subject}: {some:#?}");
+    }
+    let refused =
+        explore("histories-weak", &["explore", "treiber-stack", "--histories", "--memory-model", "rc11"]);
+    assert!(refused.code == 2 && refused.stderr.contains("--histories needs"), "{}", refused.stderr);
+}
+
 #[test]
 fn a_token_replays_the_same_execution() {
     let found = explore("explore-found", &ABA).json().remove(0);

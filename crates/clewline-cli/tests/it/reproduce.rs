@@ -131,7 +131,7 @@ fn an_unknown_table_is_an_error_that_helps() {
         "{ran:?}"
     );
     let ran = clewline(&folder, &["reproduce", "xyz"], "");
-    assert!(ran.code == 2 && ran.stderr.contains(", line-up-table-2, lowe-bugs, "), "{ran:?}");
+    assert!(ran.code == 2 && ran.stderr.contains(", line-up-table-2, lowe-backtracking, "), "{ran:?}");
 }
 
 #[test]

@@ -42,6 +42,43 @@ pub trait Automaton {
     fn forget_all_but(&mut self, path: &mut [&mut StateId]);
 }
 
+/// An execution of the specification in a single state, which is changed in place, step by step and
+/// back.
+pub trait UndoableExecution {
+    /// The label of each operation of the problem. Operations with equal labels differ only in
+    /// their times.
+    fn labels(&self) -> &[LabelId];
+
+    /// Whether operations with this label leave every state unchanged.
+    fn is_read(&self, label: LabelId) -> bool;
+
+    /// Makes the step to the `nth` state, from 0, to which `label` can lead. Returns `None`, and
+    /// makes no step, if there is no such state.
+    fn advance(&mut self, label: LabelId, nth: u32) -> Option<StepOutcome>;
+
+    /// Undoes the last step that is not undone.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    fn undo(&mut self);
+
+    /// Approximate size in bytes of the state and of what undoes the steps.
+    fn bytes(&self) -> usize;
+
+    /// A measure of the work done so far, in bytes of states: copying a state takes its size.
+    fn work(&self) -> u64;
+}
+
+/// What is known of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepOutcome {
+    /// Whether the state after it may be another.
+    pub changes: bool,
+    /// Whether the step has further outcomes.
+    pub has_more: bool,
+}
+
 /// One outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Successor {

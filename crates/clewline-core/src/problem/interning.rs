@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     automaton::{Automaton, PossibleResult, Successor},
+    labels::Labels,
     pair::{Show, SpecAndHistory},
     retain::Retained,
 };
@@ -19,10 +20,7 @@ pub(super) struct InterningAutomaton<'p, S: Specification> {
     specification: &'p S,
     show: &'p Show<'p, S>,
     start: S::State,
-    // For each label, a call and a result that have it, and what is retained of them.
-    meanings: Vec<LabelMeaning<'p, S>>,
-    labels: Vec<LabelId>,
-    reads: Vec<bool>,
+    labels: Labels<'p, S>,
     states: Interner<S::State>,
     // The size of `states` and `further` in bytes.
     state_bytes: usize,
@@ -41,9 +39,6 @@ pub(super) struct InterningAutomaton<'p, S: Specification> {
     // The results that calls can return, as far as they were requested.
     results: Interner<S::Return>,
 }
-
-type LabelMeaning<'p, S> =
-    (&'p <S as Specification>::Call, Option<&'p <S as Specification>::Return>, Retained);
 
 #[derive(Clone, Copy)]
 struct Outcomes {
@@ -67,30 +62,12 @@ impl<'p, S: Specification> InterningAutomaton<'p, S> {
         start: S::State,
         operations: impl ExactSizeIterator<Item = (OperationId, Retained)>,
     ) -> Self {
-        let SpecAndHistory { specification, history, show } = *pair;
-        let mut meanings: Interner<LabelMeaning<'p, S>> = Interner::new();
-        let mut labels = Vec::with_capacity(operations.len());
-        for (id, retained) in operations {
-            let ret = pair.ret(id).filter(|_| retained != Retained::CallOnly);
-            let known = match (retained, ret) {
-                (Retained::Optional, _) => Retained::Optional,
-                // Without a return it does not matter why it is missing.
-                (_, None) => Retained::CallOnly,
-                (known, Some(_)) => known,
-            };
-            let meaning = (history.call(id), ret, known);
-            labels.push(LabelId(meanings.intern(meaning)));
-        }
-        let meanings = meanings.into_values();
-        let is_read = |&(call, ret, _): &LabelMeaning<'p, S>| specification.footprint(call, ret).is_read();
-        let reads = meanings.iter().map(is_read).collect();
+        let SpecAndHistory { specification, show, .. } = *pair;
         InterningAutomaton {
             specification,
             show,
             start,
-            meanings,
-            labels,
-            reads,
+            labels: Labels::new(pair, operations),
             states: Interner::new(),
             state_bytes: 0,
             state_bytes_max: 0,
@@ -121,7 +98,7 @@ impl<'p, S: Specification> InterningAutomaton<'p, S> {
         if let Some(&known) = self.steps[table].get(&key) {
             return known;
         }
-        let (call, ret, known) = self.meanings[label.index()];
+        let (call, ret, known) = self.labels.meanings[label.index()];
         let mut next = std::mem::take(&mut self.scratch);
         self.specification.step(&self.states[state.0], call, ret, &mut next);
         if known == Retained::Optional {
@@ -169,11 +146,11 @@ impl<S: Specification> Automaton for InterningAutomaton<'_, S> {
     }
 
     fn labels(&self) -> &[LabelId] {
-        &self.labels
+        &self.labels.of_operations
     }
 
     fn is_read(&self, label: LabelId) -> bool {
-        self.reads[label.index()]
+        self.labels.reads[label.index()]
     }
 
     fn step(&mut self, state: StateId, label: LabelId, nth: u32) -> Option<Successor> {
@@ -187,7 +164,7 @@ impl<S: Specification> Automaton for InterningAutomaton<'_, S> {
     }
 
     fn results(&mut self, state: StateId, label: LabelId) -> Option<Vec<PossibleResult>> {
-        let (call, ..) = self.meanings[label.index()];
+        let (call, ..) = self.labels.meanings[label.index()];
         let returns = self.specification.returns(&self.states[state.0], call);
         let mut next = std::mem::take(&mut self.scratch);
         if returns.is_empty() {
@@ -209,7 +186,7 @@ impl<S: Specification> Automaton for InterningAutomaton<'_, S> {
     }
 
     fn show(&self, label: LabelId, result: ResultId) -> Shown {
-        let (call, ..) = self.meanings[label.index()];
+        let (call, ..) = self.labels.meanings[label.index()];
         (self.show)(call, Some(&self.results[result.0]))
     }
 

@@ -104,6 +104,17 @@ impl Format for JsonLines {
     }
 }
 
+/// The lines of `recording`. Times are the places of calls and returns among all of them.
+///
+/// # Errors
+///
+/// If a value cannot be written.
+pub fn lines(recording: &Recording) -> Result<String, WriteError> {
+    let mut lines = Vec::new();
+    write::write(recording, &mut lines)?;
+    Ok(String::from_utf8_lossy(&lines).into_owned())
+}
+
 /// Whether a text of objects is in another format, all of which are more special.
 #[cfg(feature = "files")]
 fn is_other_json(head: &[u8]) -> bool {

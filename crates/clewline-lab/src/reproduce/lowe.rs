@@ -53,6 +53,10 @@ pub(super) static WG_GRAPH: Tester =
     Tester { name: "WG graph", algorithm: "wg-graph", configurations: 1_300_000 };
 pub(super) static JIT_GRAPH: Tester =
     Tester { name: "JIT graph", algorithm: "jit-graph", configurations: 3_000_000 };
+pub(super) static WG_TREE: Tester =
+    Tester { name: "WG tree", algorithm: "wg-tree", configurations: CONFIGURATIONS_MAX };
+pub(super) static JIT_TREE: Tester =
+    Tester { name: "JIT tree", algorithm: "jit-tree", configurations: CONFIGURATIONS_MAX };
 pub(super) static WG_JIT: Tester =
     Tester { name: "WG-JIT competition", algorithm: "wg-tree+jit-graph", configurations: CONFIGURATIONS_MAX };
 pub(super) static JIT_JIT: Tester = Tester {

@@ -38,6 +38,7 @@ mod explored;
 pub mod line_up_comparisons;
 pub mod line_up_table_2;
 mod lowe;
+pub mod lowe_backtracking;
 pub mod lowe_bugs;
 mod lowe_comparison;
 pub mod lowe_fig4_map;
@@ -45,7 +46,9 @@ pub mod lowe_fig4_queue;
 pub mod lowe_fig5_map;
 pub mod lowe_fig5_queue;
 pub mod lowe_fig7;
+pub mod lowe_shann;
 pub mod lowe_testers;
+pub mod lowe_tree_searches;
 mod monitoring;
 pub mod monitoring_fig1;
 pub mod monitoring_fig2;
@@ -83,13 +86,16 @@ pub static TABLES: &[Entry] = &[
     ds2_orders::ENTRY,
     line_up_comparisons::ENTRY,
     line_up_table_2::ENTRY,
+    lowe_backtracking::ENTRY,
     lowe_bugs::ENTRY,
     lowe_fig4_map::ENTRY,
     lowe_fig4_queue::ENTRY,
     lowe_fig5_map::ENTRY,
     lowe_fig5_queue::ENTRY,
     lowe_fig7::ENTRY,
+    lowe_shann::ENTRY,
     lowe_testers::ENTRY,
+    lowe_tree_searches::ENTRY,
     monitoring_fig1::ENTRY,
     monitoring_fig2::ENTRY,
     round_up_fig8::ENTRY,

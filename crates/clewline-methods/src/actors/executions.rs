@@ -39,7 +39,10 @@ pub(super) fn explore(
     if entry.soundness == Soundness::Never {
         schedule = schedule.filter(|it| is_violated(scenario, it));
     }
-    let seen = seen(coverage, &statistics, entry, schedule.map(ViolationFound::not_linearizable))?;
+    let mut seen = seen(coverage, &statistics, entry, schedule.map(ViolationFound::not_linearizable))?;
+    if options.lists_histories {
+        seen.histories = statistics.histories().into_iter().map(|it| it.0).collect();
+    }
     Ok(of_histories_alone(seen, scenario, options))
 }
 
@@ -156,5 +159,5 @@ fn seen(
         existing: None,
         states: None,
     };
-    Ok(ExplorationResult { metrics, coverage, is_complete, violation: wrong })
+    Ok(ExplorationResult { metrics, coverage, is_complete, violation: wrong, histories: Vec::new() })
 }

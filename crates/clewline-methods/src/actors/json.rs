@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clewline_actors::FaultPlacement;
 use clewline_core::{OperationId, Verdict as HistoryVerdict};
-use clewline_report::render::json::Object;
+use clewline_report::render::json::{Object, arrays_of_lines};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
@@ -79,6 +79,9 @@ pub(super) fn object(context: &ExploreContext<'_>, outcome: &ExploreOutcome) -> 
         if !finding.steps.is_empty() {
             add("replay", finding.token.to_string().into());
         }
+    }
+    if let Some(histories) = &outcome.listed {
+        add("all_histories", arrays_of_lines(histories));
     }
     add("elapsed_ms", u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX).into());
     object.into()

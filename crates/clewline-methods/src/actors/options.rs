@@ -38,6 +38,8 @@ pub struct ExploreOptions {
     pub timeout: Option<Duration>,
     /// With how many bytes.
     pub memory: Option<usize>,
+    /// Whether to list the canonical histories.
+    pub lists_histories: bool,
     /// How many threads explore. The counts do not depend on it.
     pub jobs: usize,
 }
@@ -56,6 +58,7 @@ impl Default for ExploreOptions {
             steps: 10_000,
             timeout: None,
             memory: None,
+            lists_histories: false,
             jobs: 1,
         }
     }

@@ -30,6 +30,9 @@ pub struct ExploreOutcome {
     /// The messages that were [delivered at once](clewline_actors::Harness::is_immediate): other
     /// orders of them were not explored.
     pub immediate: Vec<String>,
+    /// The canonical histories of the fault budget, each in JSON lines, in ascending order, if they
+    /// were requested.
+    pub listed: Option<Vec<String>>,
     /// How long it took.
     pub elapsed: Duration,
 }

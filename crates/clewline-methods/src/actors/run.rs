@@ -3,9 +3,11 @@
 use std::{sync::atomic::Ordering::Relaxed, time::Instant};
 
 use clewline_actors::{
-    ActorId, Execution, HistoryVerdict, Modality, Rules, Snapshots, Token, schedulers::ActorScheduler,
+    ActorId, Execution, HistoryId, HistoryVerdict, Modality, Rules, Snapshots, Token,
+    schedulers::ActorScheduler,
 };
 use clewline_explore::{Coverage, Limit};
+use clewline_formats::formats::jsonl;
 
 use super::{
     executions,
@@ -69,6 +71,7 @@ pub(super) fn run(
             Coverage::Exhausted => "some histories could not be judged".to_owned(),
         }),
     };
+    let listed = options.lists_histories.then(|| listed(&*scenario, &seen.histories)).transpose()?;
     let flow = scenario.flow().into_iter().map(|(from, to, name)| (from.to_string(), to.to_string(), name));
     Ok(ExploreOutcome {
         verdict,
@@ -78,8 +81,23 @@ pub(super) fn run(
         program,
         flow: flow.collect(),
         immediate: play.immediate(),
+        listed,
         elapsed: begun.elapsed(),
     })
+}
+
+/// The histories in JSON lines, in ascending order.
+fn listed(scenario: &dyn DynScenario, histories: &[HistoryId]) -> Result<Vec<String>, ExploreError> {
+    let lines = |id: &HistoryId| {
+        let events = scenario.histories().events(*id);
+        let recording = scenario.history(&events).recording();
+        let recording = recording.ok_or("a specification without a codec has no histories to list");
+        let recording = recording.map_err(|it| ExploreError::Other(it.to_owned()))?;
+        jsonl::lines(&recording).map_err(|it| ExploreError::Other(it.to_string()))
+    };
+    let mut all = histories.iter().map(lines).collect::<Result<Vec<String>, _>>()?;
+    all.sort_unstable();
+    Ok(all)
 }
 
 /// Explores a scenario with all faults allowed, and counts; nothing is shrunk.
@@ -183,6 +201,7 @@ pub(super) fn replay(
         program,
         flow,
         immediate,
+        listed: None,
         elapsed: begun.elapsed(),
     })
 }

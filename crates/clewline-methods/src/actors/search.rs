@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use clewline_actors::{HistoryEvent, MessageSchedule};
+use clewline_actors::{HistoryEvent, HistoryId, MessageSchedule};
 use clewline_check::limits::{Timer, with_process_memory};
 use clewline_core::{Budget, Reason};
 
@@ -21,6 +21,8 @@ pub(super) struct ExplorationResult {
     /// Whether the exploration was complete.
     pub(super) is_complete: bool,
     pub(super) violation: Option<ViolationFound>,
+    /// The canonical histories, if they are to be listed.
+    pub(super) histories: Vec<HistoryId>,
 }
 
 /// A violation, and where it occurs.

@@ -66,7 +66,9 @@ pub(super) fn explore(
     // The verdict is unknown unless the exploration is complete.
     let is_undecided = explored.properties.contains(&PropertyVerdict::Unknown) || explored.unknown != 0;
     let is_complete = coverage == Coverage::Exhausted && !is_undecided;
-    Ok(ExplorationResult { metrics: metrics(&explored), coverage, is_complete, violation: wrong })
+    let metrics = metrics(&explored);
+    let histories = if options.lists_histories { explored.final_histories } else { Vec::new() };
+    Ok(ExplorationResult { metrics, coverage, is_complete, violation: wrong, histories })
 }
 
 /// How many canonical histories there are, and how many are violated, if there are not too many

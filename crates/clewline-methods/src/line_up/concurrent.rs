@@ -24,6 +24,7 @@ use super::{
     drain_cache::DrainCache,
     failures::failed,
     finding::Unserializable,
+    listed::HistoryList,
     serial::{ResultNumbering, ResultTexts, Without},
     specified::{Specified, left_inside},
 };
@@ -47,6 +48,8 @@ pub(super) struct ConcurrentQuery<'a> {
     pub(super) relaxed: Option<&'a str>,
     pub(super) may_fail: &'a MayFail,
     pub(super) more: DrainCache<'a>,
+    /// Whether to list all histories.
+    pub(super) lists_histories: bool,
 }
 
 impl ConcurrentQuery<'_> {
@@ -60,6 +63,7 @@ impl ConcurrentQuery<'_> {
     ) -> Visits {
         match (&self.expected, self.judging, looking) {
             (_, _, ExplorationMode::Far { counts_unserializable: true, .. }) => Visits::Every,
+            _ if self.lists_histories => Visits::Histories,
             (Expected::Observed(set, _), Judging::Linearizable, ExplorationMode::Far { .. }) => {
                 program.explain(&|| EncodedSerialHistories {
                     words: set.to_words(),
@@ -113,6 +117,7 @@ pub(super) struct ConcurrentResult {
     pub(super) unknown: Option<String>,
     pub(super) unserializable: Option<Unserializable>,
     pub(super) needed: Option<FactorHistogram>,
+    pub(super) listed: Option<Vec<String>>,
 }
 
 /// Which executions to explore.
@@ -142,7 +147,7 @@ impl ExplorationMode<'_> {
     }
 }
 
-/// Explores `program` until there is a violation.
+/// Explores `program` until there is a violation, or to the end if histories are listed.
 pub(super) fn explore_all(
     program: &mut dyn TestProgram,
     looking: ExplorationMode<'_>,
@@ -155,6 +160,7 @@ pub(super) fn explore_all(
     let mut key: Vec<u32> = Vec::new();
     let mut needed = asked.judging.is_question().then(FactorHistogram::default);
     let mut unserializable = looking.counts_unserializable().then(Unserializable::default);
+    let mut listed = HistoryList::new(asked.lists_histories);
     program.keep(true, looking.counts_unserializable());
     let visits = asked.visits(&looking, program, texts);
     let Survey { coverage, executions, is_bounded, explained, .. } =
@@ -162,42 +168,39 @@ pub(super) fn explore_all(
             if let Some(unserializable) = &mut unserializable {
                 count_unserializable(program, unserializable);
             }
+            let mut found = None;
             match ending {
                 Ending::Full | Ending::Stuck => {
                     let outcome = program.outcome();
-                    if outcome.race.as_ref().is_some_and(DataRace::is_certain) {
-                        wrong = Some(WrongExecution::of(Cause::DataRace, program, ending));
-                    } else if !outcome.leaks.is_empty() {
-                        wrong = Some(WrongExecution::of(Cause::MemoryLeak, program, ending));
-                    }
+                    found = cause_besides_history(&outcome).map(|it| WrongExecution::of(it, program, ending));
                     outcome.canonical(ending, &mut key);
-                    if wrong.is_none() && !seen.contains(&key) {
+                    if found.is_none() && !seen.contains(&key) {
                         seen.insert(key.clone());
-                        n_stuck += usize::from(*ending == Ending::Stuck);
                         let is_stuck = *ending == Ending::Stuck;
+                        n_stuck += usize::from(is_stuck);
+                        if let Err(reason) = listed.add(program, &outcome) {
+                            unknown = unknown.take().or(Some(reason));
+                        }
                         match asked.judge(program, &outcome, is_stuck, texts, &mut renamed) {
                             Ok(RelaxedVerdict::Needs(factor)) => {
                                 needed.get_or_insert_default().note(factor);
                             }
-                            Ok(verdict) => wrong = WrongExecution::by(verdict, program, ending),
+                            Ok(verdict) => found = WrongExecution::by(verdict, program, ending),
                             Err(reason) => unknown = unknown.take().or(Some(reason)),
                         }
                     }
                 }
-                Ending::Panicked => {
-                    wrong = Some(WrongExecution::of(Cause::Panic, program, ending));
-                }
+                Ending::Panicked => found = Some(WrongExecution::of(Cause::Panic, program, ending)),
                 // A race needs no end.
-                Ending::Cut if program.outcome().race.as_ref().is_some_and(DataRace::is_certain) => {
-                    wrong = Some(WrongExecution::of(Cause::DataRace, program, ending));
+                Ending::Cut if has_race(&program.outcome()) => {
+                    found = Some(WrongExecution::of(Cause::DataRace, program, ending));
                 }
-                Ending::Cut
-                | Ending::Redundant
-                | Ending::Restart
-                | Ending::Diverged(_)
-                | Ending::Refused(_) => (),
+                Ending::Cut | Ending::Redundant | Ending::Restart => (),
+                Ending::Diverged(_) | Ending::Refused(_) => (),
             }
-            if wrong.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            wrong = wrong.take().or(found);
+            let is_over = wrong.is_some() && !asked.lists_histories;
+            if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
     let histories = seen.len() + explained.histories;
     let stuck = n_stuck + explained.stuck;
@@ -211,7 +214,18 @@ pub(super) fn explore_all(
         unknown,
         unserializable,
         needed,
+        listed: listed.into_sorted(),
     }
+}
+
+/// What is wrong with an execution whatever its history is.
+fn cause_besides_history(outcome: &ExecutionOutcome<ResultId>) -> Option<Cause> {
+    let leaks = !outcome.leaks.is_empty();
+    has_race(outcome).then_some(Cause::DataRace).or(leaks.then_some(Cause::MemoryLeak))
+}
+
+fn has_race(outcome: &ExecutionOutcome<ResultId>) -> bool {
+    outcome.race.as_ref().is_some_and(DataRace::is_certain)
 }
 
 fn count_unserializable(program: &mut dyn TestProgram, unserializable: &mut Unserializable) {

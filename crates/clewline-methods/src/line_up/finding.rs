@@ -41,6 +41,9 @@ pub struct Checked {
     pub unserializable: Option<Unserializable>,
     /// Which factors its histories need, if that was requested.
     pub needed: Option<FactorHistogram>,
+    /// The histories of the second phase, each in JSON lines, in ascending order, if they were
+    /// requested.
+    pub listed: Option<Vec<String>>,
     /// How long the phases took.
     pub elapsed: [Duration; 2],
 }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use clewline_matrix::Matrix;
-use clewline_report::render::json::Object;
+use clewline_report::render::json::{Object, arrays_of_lines};
 use clewline_threads::{control::DataRace, source_place};
 use serde_json::{Map, Value as Json, json};
 
@@ -53,6 +53,9 @@ pub(super) fn object(context: &LineUpContext<'_>, checked: &Checked, smallest: O
         object.insert("least_factor".to_owned(), least.into());
         let histories = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
         object.insert("histories_by_factor".to_owned(), Json::Object(histories.collect()));
+    }
+    if let Some(histories) = &checked.listed {
+        object.insert("all_histories".to_owned(), arrays_of_lines(histories));
     }
     if let Some((smallest, finding)) = smallest.and_then(|it| Some((it, it.finding()?))) {
         let mut less = Map::new();

@@ -22,6 +22,7 @@ mod files;
 mod finding;
 #[cfg(feature = "html")]
 mod json;
+mod listed;
 pub mod observations;
 mod observing;
 mod options;
@@ -175,6 +176,7 @@ impl MatrixCheck<'_> {
             coverage: explored.coverage,
             unserializable: explored.unserializable,
             needed: explored.needed,
+            listed: explored.listed,
             ..checked
         })
     }
@@ -193,6 +195,7 @@ impl MatrixCheck<'_> {
             guess: None,
             unserializable: None,
             needed: None,
+            listed: None,
             elapsed: [Duration::ZERO; 2],
         }
     }
@@ -503,6 +506,7 @@ impl MatrixCheck<'_> {
             histories: explored.histories,
             stuck: explored.stuck,
             needed: explored.needed,
+            listed: explored.listed,
             coverage: Coverage::Limited(Limit::Stopped),
             ..checked
         })
@@ -550,7 +554,8 @@ impl ExpectedBehaviour {
         };
         let more = DrainCache { matrix, options, seen: RefCell::default() };
         let may_fail = &options.may_fail;
-        ConcurrentQuery { expected: golden, judging: &options.judging, relaxed, may_fail, more }
+        let (judging, lists_histories) = (&options.judging, options.lists_histories);
+        ConcurrentQuery { expected: golden, judging, relaxed, may_fail, more, lists_histories }
     }
 }
 

@@ -41,6 +41,8 @@ pub struct LineUpOptions {
     pub allows_nondeterminism: bool,
     /// Whether to count also the executions that are not conflict-serializable.
     pub counts_unserializable: bool,
+    /// Whether to list the histories of the second phase. It then goes on after a violation.
+    pub lists_histories: bool,
     /// The time limit for shrinking a failing matrix, if there is one; zero: it is not shrunk.
     pub shrinking: Option<Duration>,
     /// Sequences of calls: a smaller matrix has all calls of one or none.
@@ -92,6 +94,7 @@ impl Default for LineUpOptions {
             may_fail: MayFail::new(),
             allows_nondeterminism: false,
             counts_unserializable: false,
+            lists_histories: false,
             shrinking: None,
             sequences: Vec::new(),
         }

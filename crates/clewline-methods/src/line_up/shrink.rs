@@ -22,6 +22,7 @@ pub fn shrink(
     mut checked: Checked,
     options: &LineUpOptions,
 ) -> Result<Checked, CodecError> {
+    let options = &LineUpOptions { lists_histories: false, ..options.clone() };
     let cause = checked.finding().map(|it| it.cause);
     let until = options.shrinking.and_then(|it| Instant::now().checked_add(it));
     while let Some(smaller) = first_that_fails(subject, &checked.matrix, options, until, cause)? {

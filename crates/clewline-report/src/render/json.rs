@@ -19,6 +19,16 @@ enum Field {
     Object(Object),
 }
 
+/// Texts in JSON lines, each an array of the values of its lines, in the order of what is written.
+#[must_use]
+pub fn arrays_of_lines(texts: &[String]) -> Json {
+    let value = |line: &str| serde_json::from_str(line).unwrap_or_else(|_| Json::from(line));
+    let array = |it: &String| Json::from(it.lines().map(value).collect::<Vec<Json>>());
+    let mut all: Vec<Json> = texts.iter().map(array).collect();
+    all.sort_by_cached_key(Json::to_string);
+    all.into()
+}
+
 impl Object {
     /// One without fields.
     #[must_use]

@@ -1,12 +1,12 @@
-//! Properties that checkers rely on: `step`, `advance`, `returns` and `execute_with` agree, and
-//! reads change nothing.
+//! Properties that checkers rely on: `step`, `step_in_place`, `advance`, `returns` and
+//! `execute_with` agree, and reads change nothing.
 
 use std::{
     collections::HashSet,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use clewline_core::{CallSampler, Codec};
+use clewline_core::{CallSampler, Codec, Undo};
 
 use crate::support::{
     for_every_specification, is_linearizable, perturb, random_ops, reachable_states, small_sampler,
@@ -58,6 +58,44 @@ fn step_is_pure_and_agrees_with_advance() {
         });
     }
     for_every_specification!(law);
+}
+
+/// A step in place leads to the states of `step`, one after the other, and back. What undoes it is
+/// `Nothing` or the state before wherever nothing changes, so that a search can tell.
+#[test]
+fn a_step_in_place_agrees_with_step_and_is_undone() {
+    static IN_PLACE: AtomicUsize = AtomicUsize::new(0);
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
+        // Results that are right in other states, too.
+        let mut candidates: HashSet<S::Return> = HashSet::new();
+        for_states_and_calls(specification, sample, |state, call| {
+            candidates.extend(specification.returns(state, call).into_iter().take(2));
+            let returns = candidates.iter().take(3).map(Some).chain([None]);
+            for ret in returns {
+                let mut next = Vec::new();
+                specification.step(state, call, ret, &mut next);
+                let mut present = state.clone();
+                for (nth, after) in next.iter().enumerate() {
+                    let step = specification.step_in_place(&mut present, call, ret, nth).unwrap();
+                    assert_eq!(&present, after, "{name}: {call:?} → {ret:?} in {state:?}");
+                    assert_eq!(step.has_more, nth + 1 < next.len(), "{name}: {call:?} → {ret:?}");
+                    if let Undo::Change(_) = step.undo {
+                        assert_ne!(&present, state, "{name}: {call:?} → {ret:?} changes nothing");
+                        IN_PLACE.fetch_add(1, Ordering::Relaxed);
+                    }
+                    step.undo.apply(&mut present);
+                    assert_eq!(&present, state, "{name}: {call:?} → {ret:?} is not undone");
+                }
+                assert!(specification.step_in_place(&mut present, call, ret, next.len()).is_none(), "{name}");
+                assert_eq!(
+                    &present, state,
+                    "{name}: {call:?} → {ret:?} is not allowed and changes the state"
+                );
+            }
+        });
+    }
+    for_every_specification!(law);
+    assert!(IN_PLACE.load(Ordering::Relaxed) != 0, "no specification changes its state in place");
 }
 
 /// The results and the states that an erased specification has after each step are as many as those

@@ -122,6 +122,7 @@ fn refuse(args: &Args) -> Result<(), Failure> {
         ("--junit, --markdown or --annotations", args.summaries.are_asked_for()),
         ("--dot", args.dot.is_some()),
         ("--replay", args.replay.is_some()),
+        ("--histories", args.histories),
     ])
 }
 

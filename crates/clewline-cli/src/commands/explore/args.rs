@@ -196,6 +196,10 @@ pub(in crate::commands) struct Args {
     #[arg(long)]
     pub(super) serializability: bool,
 
+    /// List all histories, with `--format json`; exploration goes on after a violation
+    #[arg(long)]
+    pub(super) histories: bool,
+
     /// Show every step of the interleaving
     #[arg(long)]
     pub(super) full: bool,

@@ -72,6 +72,7 @@ fn refuse(args: &Args) -> Result<(), Failure> {
         ("--journal", args.journal.journal.is_some()),
         ("--shard", args.shard.shard.is_some()),
         ("--replay", args.replay.is_some()),
+        ("--histories", args.histories),
     ];
     match asked.into_iter().find(|it| it.1) {
         Some((name, _)) => Err(Failure::Message(format!("--judge enumeration: not with {name}"))),

@@ -51,6 +51,7 @@ pub(super) fn of(
     }
     let mut weak = options.clone();
     weak.memory.model = MemoryModel::ReleaseAcquire;
+    weak.lists_histories &= weak.memory.real_time;
     if options.scheduler.name == schedulers::bounded::ENTRY.name && !options.counts_unserializable {
         // The same histories, with fewer executions.
         weak.scheduler = &schedulers::bounded_dpor::ENTRY;

@@ -134,6 +134,7 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Lin
         against: reference(args, subject, plan)?,
         allows_nondeterminism: args.nondeterminism == Nondeterminism::Allow,
         counts_unserializable: args.serializability,
+        lists_histories: args.lists_histories()?,
         may_fail: args.may_fail.clone().unwrap_or_default(),
         sequences: plan.sequences(),
         ..LineUpOptions::default()
