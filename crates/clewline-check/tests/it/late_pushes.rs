@@ -6,7 +6,7 @@ use clewline_check::{
     search::{jit_graph::JitGraph, late_pushes::LatePushes},
 };
 use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Random, Reason, ValueDomain, Verdict};
-use clewline_testing::{pick, pick_of_three, share};
+use clewline_testing::{pick, pick_of_three};
 
 use crate::{
     histories::{drawn, every_history},

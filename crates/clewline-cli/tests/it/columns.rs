@@ -68,7 +68,7 @@ fn files_that_are_no_one_history_are_refused() {
     };
     check(&["good/*.jsonl"], "good/9.jsonl: line 1: it has no times of all its operations");
     check(&["none/*.jsonl"], "none/*.jsonl: no file has a name like this");
-    check(&["bad/*.jsonl", "--junit", "bad/1.jsonl"], "bad/1.jsonl: this file is read");
+    check(&["bad/*.jsonl", "--junit", "bad/1.jsonl"], "bad/1.jsonl: this file is an input");
     check(&["bad/*.jsonl", "--quasi", "all=1"], "--quasi: a pattern of several files is not supported");
     // Two operations of a process at a time, in two files.
     let one = "{\"process\":0,\"op\":\"get\",\"arg\":1,\"ret\":null,\"call\":0,\"return\":5}\n";

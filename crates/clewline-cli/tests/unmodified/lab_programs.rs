@@ -107,6 +107,10 @@ fn every_program_and_every_bug_is_explored_here() {
     let mut bugs = 0;
     for file in std::fs::read_dir(programs()).unwrap() {
         let path = file.unwrap().path();
+        // Those of packaged libraries are explored by a table.
+        if path.is_dir() {
+            continue;
+        }
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         assert!(here.contains(&format!("\"{name}\"")), "{name} is not explored");
         let text = std::fs::read_to_string(&path).unwrap();

@@ -96,6 +96,12 @@ impl CheckedHistory<'_> {
         self.stream.map_or_else(recorded, |it| it.operations as usize)
     }
 
+    /// How many of `operations` are of the source, and do not stand for the initial state.
+    fn recorded(&self, operations: &[OperationId]) -> usize {
+        let initial = self.case.names().initial_operations();
+        operations.iter().filter(|it| initial <= self.case.source(**it)).count()
+    }
+
     /// Whether some of the operations before those in `case` were forgotten.
     fn has_forgotten(&self) -> bool {
         let is_stream = self.stream.is_some_and(|it| it.most_held.is_some());
@@ -109,7 +115,7 @@ impl CheckedHistory<'_> {
             return stream.objects;
         }
         let mut seen: Vec<bool> = Vec::new();
-        for at in 0..self.operations() {
+        for at in 0..self.case.spans().len() {
             let ObjectId(object) = self.case.object(OperationId::from_index(at));
             if seen.len() <= object as usize {
                 seen.resize(object as usize + 1, false);

@@ -133,7 +133,7 @@ fn counterexample_sentences(judged: &CheckedHistory<'_>, violation: &Violation) 
     let object = counterexample.first().and_then(|&it| judged.object(it));
     let name = |it| super::plain(judged.case.values(), it);
     let on = object.map_or_else(String::new, |it| format!(" on object {}", name(it)));
-    let others = judged.operations() - counterexample.len();
+    let others = judged.operations() - judged.recorded(counterexample);
     let others = match others {
         0 => String::new(),
         1 => ", whether or not the other operation took effect".to_owned(),
