@@ -70,7 +70,7 @@ fn correct_subjects_have_no_violation() {
 fn bugs_are_found() {
     // Short on an idle machine; other tests may use most of this one. `./test` runs one of 16.
     let wrong = subjects().filter(|it| it.variant.flaw.is_some());
-    for found in wrong.step_by(pick(30, 1)) {
+    for found in wrong.step_by(pick(60, 1)) {
         let name = found.name();
         let stress = clewline_lab::stress(&name).unwrap().timeout(Duration::from_secs(300));
         let outcome = stress.shrink(Duration::ZERO).without_saving().run().unwrap();

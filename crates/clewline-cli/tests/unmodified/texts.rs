@@ -44,6 +44,7 @@ fn strings_structs_and_wide_numbers_are_results_in_c() {
 }
 
 #[test]
+#[ignore = "long"]
 fn strings_structs_and_wide_numbers_are_results_in_cpp() {
     let own = [
         ("maybe(\"a\")", "\"a\""),
@@ -55,6 +56,7 @@ fn strings_structs_and_wide_numbers_are_results_in_cpp() {
 }
 
 #[test]
+#[ignore = "long"]
 fn results_that_are_texts_are_compared() {
     for file in ["texts.c", "texts.cc"] {
         let matrix = "swap(\"a\") | swap(\"b\")";

@@ -129,7 +129,7 @@ fn after_idle_tasks(matrix: &Matrix, idle: usize) -> Matrix {
 #[test]
 fn tasks_with_high_numbers_are_explored_as_those_with_low_ones() {
     let models = [MemoryModel::SequentiallyConsistent, MemoryModel::Tso, MemoryModel::ReleaseAcquire];
-    let most = pick(20, EXECUTIONS_MAX);
+    let most = pick(6, EXECUTIONS_MAX);
     let (mut seen, settings) = (0, within(Some(1)));
     for (at, matrix) in programs(pick(1, 4)).enumerate() {
         // Some numbers below and some above the few; or all above.
@@ -145,7 +145,7 @@ fn tasks_with_high_numbers_are_explored_as_those_with_low_ones() {
             seen += expected.0.len();
         }
     }
-    assert!(500 < seen, "{seen}");
+    assert!(pick(100, 500) < seen, "{seen}");
 }
 
 #[test]

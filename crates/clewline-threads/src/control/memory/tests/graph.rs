@@ -372,6 +372,7 @@ fn random_access(random: &mut Random, value: usize) -> Access {
 }
 
 #[test]
+#[ignore = "long"]
 fn exchanges_that_fail_have_their_own_ordering() {
     let (mut many, programs) = (0, pick_of_three(250, 2_000, 50_000));
     for seed in 0..programs {
