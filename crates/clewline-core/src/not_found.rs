@@ -41,8 +41,8 @@ impl NotFound {
         NotFound { hint: Some(hint.into()), ..self }
     }
 
-    /// The name, or the alias, that was probably meant: at most a third of its characters differ.
-    /// Two that are swapped count as one.
+    /// The name, or the alias, that was probably meant: at most a third of its characters differ,
+    /// where two that are swapped count as one; or no other begins so.
     #[must_use]
     pub fn closest(&self) -> Option<&str> {
         // No real typing error is longer, and the distance takes quadratic time.
@@ -53,7 +53,13 @@ impl NotFound {
         let distance = |it: &str| strsim::osa_distance(&typed, it).min(strsim::osa_distance(&self.found, it));
         let distances = self.names.iter().chain(&self.aliases).map(|it| (distance(it), it));
         let (distance, name) = distances.min_by_key(|&(distance, _)| distance)?;
-        (distance * 3 <= name.len()).then_some(name)
+        let all = self.names.iter().chain(&self.aliases);
+        let mut begin = all.filter(|it| 2 < typed.len() && it.starts_with(&typed));
+        match (begin.next(), begin.next()) {
+            _ if distance * 3 <= name.len() => Some(name),
+            (Some(only), None) => Some(only),
+            _ => None,
+        }
     }
 }
 
@@ -89,6 +95,8 @@ mod tests {
             "Red_Curent",
             "no fruit is called `Red_Curent`; did you mean `red-currant`? (there are plum, red-currant)",
         );
+        check("red", "no fruit is called `red`; did you mean `red-currant`? (there are plum, red-currant)");
+        check("re", "no fruit is called `re` (there are plum, red-currant)");
         check("pear", "no fruit is called `pear` (there are plum, red-currant)");
         check(
             &"p".repeat(65),

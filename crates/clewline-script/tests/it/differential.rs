@@ -109,6 +109,9 @@ fn initial_states_agree_with_those_of_the_built_in_objects() {
                 _ => violated += 1,
             }
         }
-        assert!(share(100_u64) < held && share(100) < violated, "{name}: {held} hold, {violated} are violated");
+        assert!(
+            share(100_u64) < held && share(100) < violated,
+            "{name}: {held} hold, {violated} are violated"
+        );
     }
 }
