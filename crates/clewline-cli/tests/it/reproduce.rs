@@ -46,7 +46,7 @@ fn every_table_runs_and_is_written_in_every_way() {
 }
 
 /// Where the libraries are installed, no verdict contradicts the one that was judged right. A limit
-/// may be reached on a busy machine.
+/// may be reached on a busy machine, but not by most.
 #[test]
 #[ignore = "long"]
 #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
@@ -54,13 +54,19 @@ fn structures_of_libraries_have_the_verdicts_that_were_judged_right() {
     let folder = Folder::new("unmodified-c");
     let ran = clewline(&folder, &["reproduce", "unmodified-c", "--quick", "--format", "json"], "");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let (mut decided, mut undecided) = (0, 0);
     for row in ran.json() {
-        match row["verdict"].as_str() {
-            Some("skipped") => eprintln!("notice: {}: {}", row["structure"], row["why"]),
-            Some("unknown") => (),
-            verdict => assert_eq!(verdict, row["expected"].as_str(), "{row}"),
+        match (row["verdict"].as_str(), row["expected"].as_str()) {
+            (Some("skipped"), _) => eprintln!("notice: {}: {}", row["structure"], row["why"]),
+            (Some("unknown"), Some("unknown")) => (),
+            (Some("unknown"), _) => undecided += 1,
+            (verdict, expected) => {
+                assert_eq!(verdict, expected, "{row}");
+                decided += 1;
+            }
         }
     }
+    assert!(undecided <= decided, "{decided} are decided, {undecided} are not");
 }
 
 /// One field per key in every line; one line per row, and the header.
