@@ -23,7 +23,7 @@ use std::{
     time::Instant,
 };
 
-use clewline_core::{is_interrupted, parallel};
+use clewline_core::{Verdict, is_interrupted, parallel};
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -32,7 +32,7 @@ use crate::{
     harness::Modality,
     histories::HistoryId,
     interned::{BadHandler, Fingerprint},
-    judge::{HistoryVerdict, Verdicts},
+    judge::Verdicts,
     paths::{GraphRecord, Paths, StateGraph},
     trace::trace_along,
     visited::Visited,
@@ -156,18 +156,11 @@ pub struct Explored {
     pub bad_handler: Option<BadHandler>,
 }
 
-/// The verdict on a property.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PropertyVerdict {
-    /// It holds in all states visited.
-    Holds,
-    /// It is violated. For [`Modality::Always`], [`trace`](super::trace) finds a counterexample.
-    /// For [`Modality::Eventually`], these actions lead to a state without enabled actions, or
-    /// around a cycle.
-    Violated(Vec<Action>),
-    /// It was not decided: the search was not exhausted.
-    Unknown,
-}
+/// The verdict on a property. It holds if it does in all states visited; it is unknown if the search
+/// was not exhausted. If it is violated: for [`Modality::Always`], [`trace`](super::trace) finds a
+/// counterexample; for [`Modality::Eventually`], these actions lead to a state without enabled
+/// actions, or around a cycle.
+pub type PropertyVerdict = Verdict<(), Vec<Action>, ()>;
 
 /// The progress of a search.
 #[derive(Clone, Copy, Debug)]
@@ -290,7 +283,7 @@ fn summarize(
     finals.sort_unstable();
     let mut engine = engine.fork();
     engine.catch_up();
-    let is_violated = |id: HistoryId| verdicts.known(id) == Some(HistoryVerdict::Violated);
+    let is_violated = |id: HistoryId| verdicts.known(id) == Some(Verdict::Violated(()));
     let of = |judgement| verdicts.all().filter(|&(_, it)| it == judgement).count() as u64;
     Explored {
         ended,
@@ -301,8 +294,8 @@ fn summarize(
         stuck: all.stuck,
         undelivered: all.undelivered,
         histories: verdicts.all().count() as u64,
-        violated: of(HistoryVerdict::Violated),
-        unknown: of(HistoryVerdict::Unknown),
+        violated: of(Verdict::Violated(())),
+        unknown: of(Verdict::Unknown(())),
         final_complete: finals.iter().filter(|it| engine.summary(**it).is_complete()).count() as u64,
         final_violated: finals.iter().filter(|it| is_violated(**it)).count() as u64,
         final_histories: finals,
@@ -329,16 +322,14 @@ fn property_verdicts(
         };
         let is_unclear = *when == Modality::Eventually && recorded.is_none();
         found.push(match (violated, when, ended) {
-            _ if is_unclear => PropertyVerdict::Unknown,
-            (None, Modality::Sometimes, _) | (None, _, StopReason::Exhausted) => PropertyVerdict::Holds,
+            _ if is_unclear => Verdict::Unknown(()),
+            (None, Modality::Sometimes, _) | (None, _, StopReason::Exhausted) => Verdict::Holds(()),
             (Some(_), Modality::Sometimes, StopReason::Exhausted) | (Some(_), Modality::Always, _) => {
-                PropertyVerdict::Violated(Vec::new())
+                Verdict::Violated(Vec::new())
             }
-            (Some(way), Modality::Eventually, _) => {
-                PropertyVerdict::Violated(trace_along(&mut engine.fork(), &way))
-            }
+            (Some(way), Modality::Eventually, _) => Verdict::Violated(trace_along(&mut engine.fork(), &way)),
             (None, Modality::Always | Modality::Eventually, _) | (Some(_), Modality::Sometimes, _) => {
-                PropertyVerdict::Unknown
+                Verdict::Unknown(())
             }
         });
     }
@@ -647,7 +638,7 @@ impl<'a> Worker<'a> {
         let shared = self.engine.shared.clone();
         let mut verdicts = self.shared.verdicts.lock().expect("no handler panicked");
         let judgement = verdicts.of(&lock(&shared.histories), history);
-        if judgement == HistoryVerdict::Violated {
+        if judgement == Verdict::Violated(()) {
             self.on_violation();
         }
     }

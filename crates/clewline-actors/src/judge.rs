@@ -3,27 +3,17 @@
 use std::fmt;
 
 use crate::histories::{Histories, HistoryEvent, HistoryId, HistorySummary};
-
-/// The verdict on a history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HistoryVerdict {
-    /// It satisfies the correctness condition.
-    Holds,
-    /// It does not satisfy it.
-    Violated,
-    /// No verdict was reached.
-    Unknown,
-}
+use clewline_core::VerdictKind;
 
 /// Judges histories. The exploration itself has no specification.
 pub trait Judge: Send {
     /// Returns the verdict on `id`. Called once for each history. The histories
     /// [before](Histories::origin) it need not have been judged.
-    fn judge(&mut self, histories: &Histories, id: HistoryId) -> HistoryVerdict;
+    fn judge(&mut self, histories: &Histories, id: HistoryId) -> VerdictKind;
 }
 
-impl<F: FnMut(&Histories, HistoryId) -> HistoryVerdict + Send> Judge for F {
-    fn judge(&mut self, histories: &Histories, id: HistoryId) -> HistoryVerdict {
+impl<F: FnMut(&Histories, HistoryId) -> VerdictKind + Send> Judge for F {
+    fn judge(&mut self, histories: &Histories, id: HistoryId) -> VerdictKind {
         self(histories, id)
     }
 }
@@ -38,7 +28,7 @@ pub trait IncrementalJudge: Send {
     fn extend(&mut self, knowledge: u32, before: HistorySummary, event: HistoryEvent) -> u32;
 
     /// The verdict that follows from knowledge.
-    fn judgement(&mut self, knowledge: u32) -> HistoryVerdict;
+    fn judgement(&mut self, knowledge: u32) -> VerdictKind;
 }
 
 /// Judges histories event by event. The knowledge about each is kept, so that a history costs one
@@ -83,7 +73,7 @@ impl<E: IncrementalJudge> Stepwise<E> {
 }
 
 impl<E: IncrementalJudge> Judge for Stepwise<E> {
-    fn judge(&mut self, histories: &Histories, id: HistoryId) -> HistoryVerdict {
+    fn judge(&mut self, histories: &Histories, id: HistoryId) -> VerdictKind {
         let knowledge = self.knowledge(histories, id);
         self.extend.judgement(knowledge)
     }
@@ -92,7 +82,7 @@ impl<E: IncrementalJudge> Judge for Stepwise<E> {
 /// The verdicts on histories found so far.
 pub struct Verdicts {
     judge: Box<dyn Judge>,
-    known: Vec<Option<HistoryVerdict>>,
+    known: Vec<Option<VerdictKind>>,
 }
 
 impl Verdicts {
@@ -103,7 +93,7 @@ impl Verdicts {
     }
 
     /// The verdict on `id`.
-    pub fn of(&mut self, histories: &Histories, id: HistoryId) -> HistoryVerdict {
+    pub fn of(&mut self, histories: &Histories, id: HistoryId) -> VerdictKind {
         let at = id.0 as usize;
         if let Some(&Some(known)) = self.known.get(at) {
             return known;
@@ -123,12 +113,12 @@ impl Verdicts {
 
     /// The verdict on `id`, if it was judged.
     #[must_use]
-    pub fn known(&self, id: HistoryId) -> Option<HistoryVerdict> {
+    pub fn known(&self, id: HistoryId) -> Option<VerdictKind> {
         *self.known.get(id.0 as usize)?
     }
 
     /// All judged histories with their verdicts, in the order of their ids.
-    pub fn all(&self) -> impl Iterator<Item = (HistoryId, HistoryVerdict)> {
+    pub fn all(&self) -> impl Iterator<Item = (HistoryId, VerdictKind)> {
         self.known.iter().enumerate().filter_map(|(at, it)| Some((HistoryId(at as u32), (*it)?)))
     }
 }

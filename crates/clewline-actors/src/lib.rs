@@ -51,7 +51,7 @@ pub use interned::{
     BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, HandlerOutcome, Input,
     InternedModel, LocalId, MessageId, ReturnId, StartOutcome,
 };
-pub use judge::{HistoryVerdict, IncrementalJudge, Judge, Stepwise, Verdicts};
+pub use judge::{IncrementalJudge, Judge, Stepwise, Verdicts};
 pub use model_tables::{BadScenario, CallOf, ModelTables, ReturnLookup, ReturnOf};
 pub use paths::Paths;
 pub use refute::{Difference, RefutedIndependence, refute};

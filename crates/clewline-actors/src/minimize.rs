@@ -11,13 +11,13 @@
 //! Cost: one search for each call and each fault of the budgets, at most twice for each removed
 //! item; then a number of executions quadratic in the length of the schedule.
 
-use clewline_core::Budget;
+use clewline_core::{Budget, Verdict};
 
 use crate::{
     engine::{Engine, lock},
     execution::{EnabledStep, Execution, Snapshots, StepIdentity},
     faults::Faults,
-    judge::{HistoryVerdict, Verdicts},
+    judge::Verdicts,
     schedule::MessageSchedule,
     schedulers::{MessageSchedulerEntry, MessageSchedulerSettings, explore},
     statistics::FirstViolation,
@@ -151,7 +151,7 @@ fn replay_kept(
         let Some(at) = at else { continue };
         execution.take(at);
         let id = execution.history();
-        if verdicts.of(&lock(&execution.engine().shared.histories), id) == HistoryVerdict::Violated {
+        if verdicts.of(&lock(&execution.engine().shared.histories), id) == Verdict::Violated(()) {
             return Some(execution.events().iter().map(|it| it.step).collect());
         }
     }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use clewline_core::Deterministic;
+use clewline_core::{Deterministic, Verdict, VerdictKind};
 
 use crate::{
     Actor, ActorId, ActorSystem, AnyActor, ClientCall, Clients, Context, Harness, Histories, HistoryEvent,
-    HistoryId, HistoryVerdict, Rules, Scenario,
+    HistoryId, Rules, Scenario,
 };
 
 /// A register of small integers.
@@ -95,7 +95,7 @@ pub(crate) fn is_linearizable(events: &[HistoryEvent], calls: &[Call], returns: 
 /// Judges histories of registers.
 pub(crate) fn judge<H>(
     system: &ActorSystem<H>,
-) -> impl FnMut(&Histories, HistoryId) -> HistoryVerdict + Send + use<H>
+) -> impl FnMut(&Histories, HistoryId) -> VerdictKind + Send + use<H>
 where
     H: Harness<Specification = Register> + 'static,
 {
@@ -105,9 +105,9 @@ where
         let calls: Vec<Call> = tables.scenario().calls.iter().map(|it| it.call).collect();
         let returns = |it| *tables.returned(crate::ReturnId(it));
         if is_linearizable(&histories.events(id), &calls, &returns) {
-            HistoryVerdict::Holds
+            Verdict::Holds(())
         } else {
-            HistoryVerdict::Violated
+            Verdict::Violated(())
         }
     }
 }

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::Budget;
+use clewline_core::{Budget, Verdict, VerdictKind};
 use clewline_explore::{Coverage, Limit};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,7 +24,7 @@ use crate::{
     execution::Execution,
     histories::{HistoryEvent, HistoryId},
     interned::BadHandler,
-    judge::{HistoryVerdict, Verdicts},
+    judge::Verdicts,
     schedule::MessageSchedule,
     settings::MessageSchedulerSettings,
 };
@@ -69,7 +69,7 @@ pub struct Statistics<'a> {
     /// The impure or panicking handler because of which the exploration ended.
     pub bad_handler: Option<BadHandler>,
     chronological: FxHashMap<Vec<HistoryEvent>, HistoryId>,
-    canonical: FxHashMap<HistoryId, HistoryVerdict>,
+    canonical: FxHashMap<HistoryId, VerdictKind>,
     complete: FxHashSet<HistoryId>,
     complete_unique: u64,
     begun: Instant,
@@ -194,9 +194,9 @@ impl<'a> Statistics<'a> {
         }
         let new: Vec<HistoryId> =
             seen.canonical.keys().copied().filter(|it| !self.canonical.contains_key(it)).collect();
-        let judged: Vec<(HistoryId, HistoryVerdict)> =
+        let judged: Vec<(HistoryId, VerdictKind)> =
             new.into_iter().map(|id| (id, self.judge(execution, id))).collect();
-        let mut violated = judged.iter().filter(|it| it.1 == HistoryVerdict::Violated);
+        let mut violated = judged.iter().filter(|it| it.1 == Verdict::Violated(()));
         let is_first = self.first_violation.is_none()
             || self.before_violated.is_none() && violated.clone().any(|it| seen.complete.contains(&it.0));
         if violated.clone().count() as u64 >= self.violations_max.saturating_sub(self.violated() as u64)
@@ -269,7 +269,7 @@ impl<'a> Statistics<'a> {
 
     /// The canonical histories and their verdicts, in the order of their ids.
     #[must_use]
-    pub fn histories(&self) -> Vec<(HistoryId, HistoryVerdict)> {
+    pub fn histories(&self) -> Vec<(HistoryId, VerdictKind)> {
         let mut all: Vec<_> = self.canonical.iter().map(|(id, it)| (*id, *it)).collect();
         all.sort_unstable_by_key(|(id, _)| *id);
         all
@@ -278,13 +278,13 @@ impl<'a> Statistics<'a> {
     /// The number of violated canonical histories.
     #[must_use]
     pub fn violated(&self) -> usize {
-        self.count(HistoryVerdict::Violated)
+        self.count(Verdict::Violated(()))
     }
 
     /// The number of canonical histories without a verdict.
     #[must_use]
     pub fn unknown(&self) -> usize {
-        self.count(HistoryVerdict::Unknown)
+        self.count(Verdict::Unknown(()))
     }
 
     /// The number of chronologically different histories that are complete and violated. DS2 counts
@@ -292,7 +292,7 @@ impl<'a> Statistics<'a> {
     #[must_use]
     pub fn unique_complete_violated(&self) -> usize {
         let violated =
-            |id: &&HistoryId| self.complete.contains(id) && self.canonical[id] == HistoryVerdict::Violated;
+            |id: &&HistoryId| self.complete.contains(id) && self.canonical[id] == Verdict::Violated(());
         self.chronological.values().filter(violated).count()
     }
 
@@ -331,7 +331,7 @@ impl<'a> Statistics<'a> {
         Coverage::Limited(Limit::Other(bad_handler.to_string()))
     }
 
-    fn count(&self, judgement: HistoryVerdict) -> usize {
+    fn count(&self, judgement: VerdictKind) -> usize {
         self.canonical.values().filter(|it| **it == judgement).count()
     }
 
@@ -375,11 +375,11 @@ impl<'a> Statistics<'a> {
         self.canonical.insert(id, judgement);
         if is_complete {
             self.complete.insert(id);
-            if judgement == HistoryVerdict::Violated {
+            if judgement == Verdict::Violated(()) {
                 self.before_violated.get_or_insert(self.complete_unique - 1);
             }
         }
-        if judgement != HistoryVerdict::Violated {
+        if judgement != Verdict::Violated(()) {
             return ControlFlow::Continue(());
         }
         let nth = self.schedules + self.cut;
@@ -402,8 +402,8 @@ impl<'a> Statistics<'a> {
         }
     }
 
-    fn judge(&mut self, execution: &Execution, id: HistoryId) -> HistoryVerdict {
-        let Some(verdicts) = &mut self.verdicts else { return HistoryVerdict::Unknown };
+    fn judge(&mut self, execution: &Execution, id: HistoryId) -> VerdictKind {
+        let Some(verdicts) = &mut self.verdicts else { return Verdict::Unknown(()) };
         let begun = Instant::now();
         let judgement = verdicts.of(&lock(&execution.engine().shared.histories), id);
         self.judging += begun.elapsed();

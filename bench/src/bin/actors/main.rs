@@ -10,12 +10,12 @@ mod peer;
 use std::sync::{Arc, Mutex};
 
 use clewline_actors::{
-    ActorSystem, Clients, Explored, Harness, HistoryEvent, HistorySummary, HistoryVerdict, Ignored,
-    IncrementalJudge, ModelTables, ReturnOf, Rules, Search, Stepwise, Verdicts, explore_states,
+    ActorSystem, Clients, Explored, Harness, HistoryEvent, HistorySummary, Ignored, IncrementalJudge,
+    ModelTables, ReturnOf, Rules, Search, Stepwise, Verdicts, explore_states,
 };
 use clewline_bench::{ask_child, peak_bytes};
 use clewline_check::{FrontierId, Frontiers};
-use clewline_core::{Codec, Specification};
+use clewline_core::{Codec, Specification, Verdict, VerdictKind};
 use clewline_lab::systems::{ReadsAndWrites, Shape, SystemVisitor, find_system};
 use cpu_time::ProcessTime;
 
@@ -123,10 +123,10 @@ where
         self.frontiers.returned(FrontierId(knowledge), before.called, operation, ret).0
     }
 
-    fn judgement(&mut self, knowledge: u32) -> HistoryVerdict {
+    fn judgement(&mut self, knowledge: u32) -> VerdictKind {
         match self.frontiers.is_violated(FrontierId(knowledge)) {
-            true => HistoryVerdict::Violated,
-            false => HistoryVerdict::Holds,
+            true => Verdict::Violated(()),
+            false => Verdict::Holds(()),
         }
     }
 }

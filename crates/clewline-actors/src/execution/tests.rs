@@ -2,9 +2,10 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::{
-    HistoryVerdict, Verdicts,
+    Verdicts,
     samples::{hasty, judge},
 };
+use clewline_core::Verdict;
 
 /// Enumerates every schedule and calls `leaf` at the end of each.
 fn every_schedule(execution: &mut Execution, leaf: &mut dyn FnMut(&Execution)) {
@@ -30,7 +31,7 @@ fn the_hasty_register_has_252_schedules_32_histories_and_12_violations() {
         chronological.insert(format!("{:?}", execution.history_events()));
     });
     let histories = system.histories();
-    let violated = seen.iter().filter(|&&it| verdicts.of(&histories, it) == HistoryVerdict::Violated).count();
+    let violated = seen.iter().filter(|&&it| verdicts.of(&histories, it) == Verdict::Violated(())).count();
     assert_eq!((schedules, seen.len(), violated), (252, 32, 12));
     assert_eq!(execution.bad_handler(), None);
 }

@@ -7,6 +7,7 @@ use crate::{
     random_systems::{self, PROPERTIES},
     samples::{Call, Register, judge},
 };
+use clewline_core::Verdict;
 use clewline_testing::share;
 
 fn explore<H: Harness<Specification = Register> + 'static>(
@@ -30,7 +31,7 @@ fn placement_invariants(seen: &Explored) -> (StopReason, [u64; 8], &[HistoryId],
         seen.final_complete,
         seen.final_violated,
     ];
-    let is_violated = seen.properties.iter().map(|it| matches!(it, PropertyVerdict::Violated(_))).collect();
+    let is_violated = seen.properties.iter().map(|it| matches!(it, Verdict::Violated(_))).collect();
     (seen.ended, counts, &seen.final_histories, is_violated)
 }
 
@@ -134,13 +135,13 @@ fn check_watching(holds: fn(&GlobalState<'_, u8>) -> bool, places: FaultPlacemen
 
 #[test]
 fn all_places_are_explored_if_a_property_reads_what_faults_change() {
-    check_watching(|it| it.all::<Sender>().count() == 2, FaultPlacement::Few, &PropertyVerdict::Holds);
+    check_watching(|it| it.all::<Sender>().count() == 2, FaultPlacement::Few, &Verdict::Holds(()));
     // One message was lost, and the other is in flight.
-    let violated = PropertyVerdict::Violated(Vec::new());
+    let violated = Verdict::Violated(Vec::new());
     check_watching(|it| it.in_flight.len() + receivers_done(it) == 2, FaultPlacement::All, &violated);
     // One actor has crashed, and the other has received its message.
     check_watching(|it| it.crashed.is_empty() || receivers_done(it) == 0, FaultPlacement::All, &violated);
-    check_watching(|it| format!("{it:?}") != "", FaultPlacement::All, &PropertyVerdict::Holds);
+    check_watching(|it| format!("{it:?}") != "", FaultPlacement::All, &Verdict::Holds(()));
 }
 
 fn receivers_done(state: &GlobalState<'_, u8>) -> usize {

@@ -1,5 +1,6 @@
 //! Properties of states, limits, and handlers that are not pure.
 
+use clewline_core::Verdict;
 use clewline_testing::pick;
 use std::sync::atomic::{AtomicBool, Ordering as Order};
 
@@ -109,9 +110,9 @@ fn explore<A: Actor<Message = u8>>(
 
 fn is_violated(found: &PropertyVerdict) -> bool {
     match found {
-        PropertyVerdict::Violated(_) => true,
-        PropertyVerdict::Holds => false,
-        PropertyVerdict::Unknown => panic!("everything was seen"),
+        Verdict::Violated(_) => true,
+        Verdict::Holds(()) => false,
+        Verdict::Unknown(()) => panic!("everything was seen"),
     }
 }
 
@@ -132,7 +133,7 @@ fn properties_are_decided_where_executions_merge() {
         let (system, seen) = explore(harness.clone(), jobs);
         let violated: Vec<bool> = seen.properties.iter().map(is_violated).collect();
         assert_eq!(violated, [false, true, false, true, false, true, false]);
-        let PropertyVerdict::Violated(path) = &seen.properties[5] else { panic!("it is violated") };
+        let Verdict::Violated(path) = &seen.properties[5] else { panic!("it is violated") };
         let mut execution = Execution::new(system.engine(), Snapshots::Sound);
         execution.follow(path);
         assert_eq!(execution.events()[0].step.ordinal, 1, "2 comes first");
@@ -198,7 +199,7 @@ fn a_shortest_path_to_a_violation_is_found() {
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let shared = system.engine().shared.clone();
     let mut is_violated = |_: &mut Engine, world: &World, _| {
-        verdicts.of(&lock(&shared.histories), world.history) == HistoryVerdict::Violated
+        verdicts.of(&lock(&shared.histories), world.history) == Verdict::Violated(())
     };
     let TraceResult::Found(path) = trace(&mut system.engine(), up_to(1000), &mut is_violated) else {
         panic!("there is one")

@@ -1,3 +1,4 @@
+use clewline_core::{Verdict, VerdictKind};
 use clewline_testing::pick;
 use std::collections::BTreeSet;
 
@@ -147,11 +148,11 @@ impl IncrementalJudge for EventReplayJudge {
         self.known.len() as u32 - 1
     }
 
-    fn judgement(&mut self, knowledge: u32) -> HistoryVerdict {
+    fn judgement(&mut self, knowledge: u32) -> VerdictKind {
         let returns = &*self.returns;
         match is_linearizable(&self.known[knowledge as usize], &self.calls, returns) {
-            true => HistoryVerdict::Holds,
-            false => HistoryVerdict::Violated,
+            true => Verdict::Holds(()),
+            false => Verdict::Violated(()),
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::{
     samples::{Call, HastyRegister, judge, one_client_per_call},
     schedulers::{dpor, random},
 };
+use clewline_core::Verdict;
 
 fn hasty(calls: &[(Call, u32)], case: &ReducedScenario) -> (ActorSystem<HastyRegister>, Verdicts) {
     let Scenario { calls, clients } = one_client_per_call(calls, Clients::Tight);
@@ -40,7 +41,7 @@ fn a_violation_with_many_calls_is_minimized_to_few() {
     let (system, mut verdicts) = hasty(&CALLS, &minimal.case);
     let mut execution = Execution::new(system.engine(), Snapshots::Sound);
     execution.replay(&minimal.schedule.to_string().parse().unwrap()).unwrap();
-    assert_eq!(verdicts.of(&system.histories(), execution.history()), HistoryVerdict::Violated);
+    assert_eq!(verdicts.of(&system.histories(), execution.history()), Verdict::Violated(()));
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn every_schedule_of_a_violation_can_be_shortened() {
         let short = shorten(&mut execution, &mut verdicts, &schedule, &Budget::unlimited()).unwrap();
         assert_eq!(short.0.len(), 4, "{short} of {schedule}");
         assert_eq!(execution.schedule(), short);
-        assert_eq!(verdicts.of(&system.histories(), execution.history()), HistoryVerdict::Violated);
+        assert_eq!(verdicts.of(&system.histories(), execution.history()), Verdict::Violated(()));
     }
 }
 

@@ -2,11 +2,12 @@ mod jobs;
 mod random_actors;
 mod random_systems;
 
+use clewline_core::Verdict;
 use clewline_explore::{Bounds, Limit};
 
 use super::*;
 use crate::{
-    Flow, HistoryVerdict,
+    Flow,
     samples::{hasty, judge},
 };
 
@@ -176,7 +177,7 @@ fn the_first_violation_can_be_replayed() {
         let mut execution = Execution::new(system.engine(), Snapshots::Sound);
         execution.replay(&token.parse().unwrap()).unwrap();
         assert_eq!(execution.history(), found.history, "{} {token}", entry.name);
-        assert_eq!(verdicts.of(&system.histories(), execution.history()), HistoryVerdict::Violated);
+        assert_eq!(verdicts.of(&system.histories(), execution.history()), Verdict::Violated(()));
     }
 }
 

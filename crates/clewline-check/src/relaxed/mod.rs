@@ -32,7 +32,7 @@ mod search;
 mod violation;
 mod witness;
 
-use clewline_core::{Budget, Problem, Reason};
+use clewline_core::{Budget, Problem, Reason, Verdict};
 
 pub use least::{LeastFactor, least_factor};
 pub use relaxation::Relaxation;
@@ -41,29 +41,9 @@ pub use witness::{QuasiWitness, QuasiWitnessError};
 
 use search::{Bounds, Outcome};
 
-/// The verdict on quasi linearizability.
-#[must_use]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum QuasiVerdict {
-    /// It holds, with the two orders.
-    Holds(QuasiWitness),
-    /// It does not, with the operation that is out of place.
-    Violated(QuasiViolation),
-    /// The search stopped before it knew.
-    Unknown(Reason),
-}
-
-impl QuasiVerdict {
-    /// The verdict's one word.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            QuasiVerdict::Holds(_) => "holds",
-            QuasiVerdict::Violated(_) => "violated",
-            QuasiVerdict::Unknown(_) => "unknown",
-        }
-    }
-}
+/// The verdict on quasi linearizability: with the two orders, or the operation that is out of
+/// place.
+pub type QuasiVerdict = Verdict<QuasiWitness, QuasiViolation>;
 
 /// Whether `problem` is quasi linearizable by displacement; without an explanation, which takes
 /// longer.
@@ -87,17 +67,15 @@ pub fn is_displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Bud
 /// searches, which are given up early.
 pub fn displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget) -> QuasiVerdict {
     if let Some(why) = relaxation.mismatch(problem) {
-        return QuasiVerdict::Unknown(Reason::Refused(why));
+        return Verdict::Unknown(Reason::Refused(why));
     }
     match searched(problem, relaxation, budget) {
         Ok(Outcome::Found(witness)) => match witness.verified(problem, relaxation) {
-            Ok(witness) => QuasiVerdict::Holds(witness),
-            Err(internal) => QuasiVerdict::Unknown(internal),
+            Ok(witness) => Verdict::Holds(witness),
+            Err(internal) => Verdict::Unknown(internal),
         },
-        Ok(Outcome::Exhausted { .. }) => {
-            QuasiVerdict::Violated(explain::explain(problem, relaxation, budget))
-        }
-        Err(reason) => QuasiVerdict::Unknown(reason),
+        Ok(Outcome::Exhausted { .. }) => Verdict::Violated(explain::explain(problem, relaxation, budget)),
+        Err(reason) => Verdict::Unknown(reason),
     }
 }
 

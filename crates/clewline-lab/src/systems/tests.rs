@@ -5,10 +5,10 @@ mod states;
 use std::collections::BTreeSet;
 
 use clewline_actors::{
-    ActorSystem, Clients, Harness, Histories, HistoryId, HistoryVerdict, Ignored, Modality, PropertyVerdict,
-    Rules, Scenario, Search, Verdicts, explore_states,
+    ActorSystem, Clients, Harness, Histories, HistoryId, Ignored, Modality, PropertyVerdict, Rules, Scenario,
+    Search, Verdicts, explore_states,
 };
-use clewline_core::{Codec, Value};
+use clewline_core::{Codec, Value, Verdict};
 use clewline_methods::actors::{self, ExploreOptions, HarnessFile};
 use clewline_specs::map;
 use clewline_testing::pick;
@@ -217,7 +217,7 @@ impl SystemVisitor for Properties {
         let scenario = self.0.scenario(&harness.specification());
         let rules = Rules { ignored: self.0.ignored, ..Rules::default() };
         let system = ActorSystem::new(harness, scenario, rules).unwrap();
-        let mut verdicts = Verdicts::new(Box::new(|_: &Histories, _: HistoryId| HistoryVerdict::Holds));
+        let mut verdicts = Verdicts::new(Box::new(|_: &Histories, _: HistoryId| Verdict::Holds(())));
         let search = Search { states_max: 100_000, ..Search::default() };
         let whens: Vec<Modality> = properties.iter().map(|it| it.1).collect();
         let explored = explore_states(&system.engine(), &whens, &mut verdicts, &search, &|_| ());
@@ -232,8 +232,8 @@ fn correct_variants_satisfy_their_properties() {
         let actors = found.variant.actors;
         for (property, it) in found.visit(actors, Properties(everything(&found, actors, found.variant.calls)))
         {
-            assert!(!matches!(it, PropertyVerdict::Violated(_)), "{}: {property}: {it:?}", found.name());
-            held += u32::from(it == PropertyVerdict::Holds);
+            assert!(!matches!(it, Verdict::Violated(_)), "{}: {property}: {it:?}", found.name());
+            held += u32::from(it == Verdict::Holds(()));
         }
     }
     assert!(4 < held, "{held} are known to hold");

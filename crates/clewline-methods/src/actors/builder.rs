@@ -7,7 +7,7 @@ use clewline_actors::{
     schedulers::{self, ActorScheduler, delay_bounded::DELAYS},
 };
 use clewline_check::limits::available_memory;
-use clewline_core::name_of_type;
+use clewline_core::{Verdict, name_of_type};
 use clewline_explore::{Bound, schedulers::pct::DEPTH};
 use clewline_report::{
     Regressions,
@@ -16,7 +16,7 @@ use clewline_report::{
 
 use super::{
     options::{ExploreOptions, ExploreProgress, StopCondition, StuckCalls},
-    outcome::{ExploreError, ExploreOutcome, Verdict},
+    outcome::{ExploreError, ExploreOutcome},
     present::PresentedExploration,
     run,
     staged::{OperationFormat, StagedScenario},

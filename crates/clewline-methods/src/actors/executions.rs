@@ -1,9 +1,10 @@
 //! Exploring schedules: one execution after the other, as a scheduler picks them.
 
 use clewline_actors::{
-    Execution, HistoryVerdict, Keyed, MessageSchedule, Snapshots, Statistics, refute,
+    Execution, Keyed, MessageSchedule, Snapshots, Statistics, refute,
     schedulers::{self, MessageSchedulerEntry, MessageSchedulerSettings, Soundness},
 };
+use clewline_core::Verdict;
 use clewline_explore::{Coverage, Limit};
 
 use super::{
@@ -99,7 +100,7 @@ pub(super) fn first(
 pub(super) fn is_violated(scenario: &dyn DynScenario, schedule: &MessageSchedule) -> bool {
     let mut execution = Execution::new(scenario.engine(), Snapshots::Sound);
     execution.replay(schedule).is_ok()
-        && scenario.verdicts().of(&scenario.histories(), execution.history()) == HistoryVerdict::Violated
+        && scenario.verdicts().of(&scenario.histories(), execution.history()) == Verdict::Violated(())
 }
 
 fn settings(options: &ExploreOptions) -> MessageSchedulerSettings {

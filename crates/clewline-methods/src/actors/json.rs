@@ -6,13 +6,13 @@
 use std::time::Duration;
 
 use clewline_actors::FaultPlacement;
-use clewline_core::{OperationId, Verdict as HistoryVerdict};
+use clewline_core::{OperationId, Verdict};
 use clewline_report::render::json::{Object, arrays_of_lines};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
     finding::ActorFinding,
-    outcome::{ExploreOutcome, Metrics, PhaseTimes, Verdict},
+    outcome::{ExploreOutcome, Metrics, PhaseTimes},
     text::ExploreContext,
 };
 use clewline_explore::Coverage;
@@ -114,8 +114,8 @@ fn first(finding: &ActorFinding, metrics: &Metrics) -> Json {
     let operations = (0..finding.case.spans().len()).map(OperationId::from_index);
     let history: Vec<Json> = operations.map(operation).collect();
     let counterexample: Vec<usize> = match &finding.judgement.verdict {
-        HistoryVerdict::Violated(violation) => violation.counterexample.iter().map(|it| it.index()).collect(),
-        HistoryVerdict::Holds(_) | HistoryVerdict::Unknown(_) => Vec::new(),
+        Verdict::Violated(violation) => violation.counterexample.iter().map(|it| it.index()).collect(),
+        Verdict::Holds(_) | Verdict::Unknown(_) => Vec::new(),
     };
     json!({
         "execution": metrics.first_violation,

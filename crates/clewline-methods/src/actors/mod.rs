@@ -30,11 +30,12 @@ mod text;
 #[cfg(test)]
 mod two_copies;
 
+use clewline_core::Verdict;
+
 pub use builder::Explore;
 pub use erased::{ErasedHarness, count, explore, replay};
 pub use finding::{ActorFinding, ActorStep, ViolationKind};
 pub use options::{ExploreOptions, ExploreProgress, StopCondition, StuckCalls};
-pub(crate) use outcome::Verdict;
 pub use outcome::{ExploreError, ExploreOutcome, Metrics, PhaseTimes, States};
 pub use present::PresentedExploration;
 pub use run::NO_RESULT;

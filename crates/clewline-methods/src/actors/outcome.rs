@@ -3,19 +3,20 @@
 use std::{fmt, time::Duration};
 
 use clewline_actors::{BadHandler, BadScenario, FaultPlacement, Faults, ScheduleMismatch};
+use clewline_core::Verdict;
 use clewline_explore::Coverage;
 
 use super::finding::ActorFinding;
 
 /// Holds for everything that was to be explored, violated, or unknown.
-pub(crate) type Verdict = clewline_core::Verdict<(), Box<ActorFinding>, String>;
+pub(crate) type ExploreVerdict = Verdict<(), Box<ActorFinding>, String>;
 
 /// The outcome of an exploration.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ExploreOutcome {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ExploreVerdict,
     /// Whether everything was seen.
     pub coverage: Coverage,
     /// The counts.

@@ -1,6 +1,7 @@
 //! Outcomes of explorations as a page, as a picture, for programs, and as an entry of a summary.
 
 use clewline_actors::{ActorId, StepKind};
+use clewline_core::Verdict;
 use clewline_report::render::{
     Publish, WitnessShown,
     html::{ActorEvent, DiagramMessage, NotReceived, Page, PageCounterexample, SequenceDiagram},
@@ -13,7 +14,6 @@ use clewline_report::render::{
 use super::{
     finding::{ActorFinding, ActorStep, ViolationKind},
     json,
-    outcome::Verdict,
     present::PresentedExploration,
     text,
 };

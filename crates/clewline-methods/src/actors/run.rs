@@ -3,9 +3,9 @@
 use std::{sync::atomic::Ordering::Relaxed, time::Instant};
 
 use clewline_actors::{
-    ActorId, Execution, HistoryId, HistoryVerdict, Modality, Rules, Snapshots, Token,
-    schedulers::ActorScheduler,
+    ActorId, Execution, HistoryId, Modality, Rules, Snapshots, Token, schedulers::ActorScheduler,
 };
+use clewline_core::Verdict;
 use clewline_explore::{Coverage, Limit};
 use clewline_formats::formats::jsonl;
 
@@ -13,7 +13,7 @@ use super::{
     executions,
     finding::{ScenarioPart, ViolationKind, finding, finding_of, finding_without_schedule},
     options::{ExploreOptions, ExploreProgress, StuckCalls},
-    outcome::{ExploreError, ExploreOutcome, Metrics, Verdict},
+    outcome::{ExploreError, ExploreOutcome, ExploreVerdict, Metrics},
     search::{ExplorationResult, Limits, Provenance, ViolationFound},
     shrink::shrink,
     staged::{DynHarness, DynScenario},
@@ -131,7 +131,7 @@ fn violated(
     rules: Rules,
     wrong: ViolationFound,
     (progress, limits): (&ExploreProgress, &Limits),
-) -> Result<Verdict, ExploreError> {
+) -> Result<ExploreVerdict, ExploreError> {
     let calls: Vec<usize> = (0..play.calls()).collect();
     let program = play.program();
     let whole = ScenarioPart { calls: &calls, program: &program, faults: rules.faults };
@@ -211,7 +211,7 @@ fn wrong_at_the_end(
     options: &ExploreOptions,
     execution: &Execution,
 ) -> Option<ViolationKind> {
-    if scenario.verdicts().of(&scenario.histories(), execution.history()) == HistoryVerdict::Violated {
+    if scenario.verdicts().of(&scenario.histories(), execution.history()) == Verdict::Violated(()) {
         return Some(ViolationKind::NotLinearizable);
     }
     let worlds =

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use clewline_actors::{
     ActorId, ActorSystem, AnyActor, BadScenario, ClientCall, Engine, Envelope, Harness, Histories,
-    HistoryEvent, HistorySummary, HistoryVerdict, IncrementalJudge, InternedModel, Message, MessageId,
-    Modality, Property, ReturnLookup, Rules, Scenario, Stepwise, Verdicts,
+    HistoryEvent, HistorySummary, IncrementalJudge, InternedModel, Message, MessageId, Modality, Property,
+    ReturnLookup, Rules, Scenario, Stepwise, Verdicts,
 };
 use clewline_check::{FrontierId, Frontiers};
 use clewline_core::{
-    Codec, ErasedHistory, History, HistoryView, Names, Specification, Values, erase_with_codec,
-    erase_with_debug,
+    Codec, ErasedHistory, History, HistoryView, Names, Specification, Values, Verdict, VerdictKind,
+    erase_with_codec, erase_with_debug,
 };
 
 /// A system that can be staged with a subset of the calls of its scenario, under any rules.
@@ -299,11 +299,11 @@ impl<S: ReplicatedObject> IncrementalJudge for FrontierJudge<S> {
         self.frontiers.returned(FrontierId(knowledge), before.called, operation, returns.returned(ret)).0
     }
 
-    fn judgement(&mut self, knowledge: u32) -> HistoryVerdict {
+    fn judgement(&mut self, knowledge: u32) -> VerdictKind {
         if self.frontiers.is_violated(FrontierId(knowledge)) {
-            HistoryVerdict::Violated
+            Verdict::Violated(())
         } else {
-            HistoryVerdict::Holds
+            Verdict::Holds(())
         }
     }
 }

@@ -1,11 +1,10 @@
 //! State exploration: every state once, and shortest paths to violating states.
 
 use clewline_actors::{
-    Count, Execution, Explored, FaultPlacement, HistoryEvent, HistoryVerdict, MessageSchedule, Modality,
-    PropertyVerdict, Search, Snapshots, StateComparison, StopReason, StopWhen, TraceLimits, TraceResult,
-    Verdicts, explore_states, trace,
+    Count, Execution, Explored, FaultPlacement, HistoryEvent, MessageSchedule, Modality, Search, Snapshots,
+    StateComparison, StopReason, StopWhen, TraceLimits, TraceResult, Verdicts, explore_states, trace,
 };
-use clewline_core::{Reason, is_interrupted};
+use clewline_core::{Reason, Verdict, is_interrupted};
 use clewline_explore::{Coverage, Limit};
 
 use super::{
@@ -64,7 +63,7 @@ pub(super) fn explore(
     };
     let coverage = coverage(&explored, options);
     // The verdict is unknown unless the exploration is complete.
-    let is_undecided = explored.properties.contains(&PropertyVerdict::Unknown) || explored.unknown != 0;
+    let is_undecided = explored.properties.contains(&Verdict::Unknown(())) || explored.unknown != 0;
     let is_complete = coverage == Coverage::Exhausted && !is_undecided;
     let metrics = metrics(&explored);
     let histories = if options.lists_histories { explored.final_histories } else { Vec::new() };
@@ -97,7 +96,7 @@ pub(super) fn first(scenario: &dyn DynScenario, states_max: u64, limits: &Limits
 /// numbering.
 fn shortest(scenario: &dyn DynScenario, verdicts: &Verdicts) -> Vec<HistoryEvent> {
     let histories = scenario.histories();
-    let violated = verdicts.all().filter(|it| it.1 == HistoryVerdict::Violated).map(|it| it.0);
+    let violated = verdicts.all().filter(|it| it.1 == Verdict::Violated(())).map(|it| it.0);
     let size = |id: &_| {
         let events = histories.events(*id);
         let operations: Vec<(bool, u32)> = events
@@ -161,8 +160,7 @@ fn violation_in(
         return Some((ViolationKind::NotLinearizable, 0));
     }
     let mut properties = scenario.properties().into_iter().zip(&explored.properties).enumerate();
-    if let Some((at, ((name, when), _))) =
-        properties.find(|(_, (_, it))| matches!(it, PropertyVerdict::Violated(_)))
+    if let Some((at, ((name, when), _))) = properties.find(|(_, (_, it))| matches!(it, Verdict::Violated(_)))
     {
         return Some((ViolationKind::Property(name, when), at));
     }
@@ -186,14 +184,14 @@ fn provenance_of(
     let mut verdicts = scenario.verdicts();
     let found = match why {
         ViolationKind::NotLinearizable => trace(&mut engine, reach, &mut |_, world, _| {
-            verdicts.of(&scenario.histories(), world.history()) == HistoryVerdict::Violated
+            verdicts.of(&scenario.histories(), world.history()) == Verdict::Violated(())
         }),
         ViolationKind::Property(_, Modality::Always) => {
             trace(&mut engine, reach, &mut |engine, world, _| !engine.holds(world, property))
         }
         ViolationKind::Property(_, Modality::Eventually) => match &explored.properties[property] {
-            PropertyVerdict::Violated(actions) => TraceResult::Found(actions.clone()),
-            PropertyVerdict::Holds | PropertyVerdict::Unknown => TraceResult::Unreachable,
+            Verdict::Violated(actions) => TraceResult::Found(actions.clone()),
+            Verdict::Holds(()) | Verdict::Unknown(()) => TraceResult::Unreachable,
         },
         ViolationKind::Property(_, Modality::Sometimes) => TraceResult::Unreachable,
         ViolationKind::Stuck => trace(&mut engine, reach, &mut |engine, world, is_end| {

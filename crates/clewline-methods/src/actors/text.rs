@@ -1,7 +1,7 @@
 //! The report of an exploration: the verdict, its evidence, the counts.
 
 use clewline_actors::{FaultPlacement, Faults, Modality, StepKind, schedulers::ActorScheduler};
-use clewline_core::OperationId;
+use clewline_core::{OperationId, Verdict};
 use clewline_explore::{Coverage, Limit};
 use clewline_report::render::{
     LINEARIZATION,
@@ -12,7 +12,7 @@ use clewline_report::render::{
 
 use super::{
     finding::{ActorFinding, ActorStep, ViolationKind},
-    outcome::{ExploreOutcome, Metrics, PhaseTimes, Verdict},
+    outcome::{ExploreOutcome, Metrics, PhaseTimes},
 };
 
 /// The context of a report.

@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 
-use clewline_core::{Codec, CodecError, MayFail, Specification, name_of_type, parallel};
+use clewline_core::{Codec, CodecError, MayFail, Specification, Verdict, name_of_type, parallel};
 use clewline_explore::{
     Bound, TaskId,
     schedulers::{ThreadScheduler, bounded::PREEMPTIONS, pct::DEPTH},
@@ -20,7 +20,6 @@ use clewline_threads::{
 use super::{
     concurrent::deadline,
     environment::{self, Overridable, ReplayToken},
-    finding::Verdict,
     options::{LineUpOptions, Reference},
     outcome::LineUpOutcome,
     replay,

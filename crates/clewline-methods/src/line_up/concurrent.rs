@@ -9,7 +9,7 @@ use std::{
 use clewline_check::{JudgeOptions, ObservationSet, Stuck, judge, stuck};
 use clewline_core::{
     History, MayFail, MayFailHistory, ObjectId, OperationId, Problem, ProcessId, ResultId, Shown, Timed,
-    Verdict as HistoryVerdict,
+    Verdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
 use clewline_matrix::{
@@ -529,9 +529,9 @@ impl CandidateHistory<'_> {
     fn decide<'a>(&self, problems: impl Fn() -> Vec<Problem<'a>>) -> Result<RelaxedVerdict, String> {
         let options = JudgeOptions { counterexample_configurations: 0, ..JudgeOptions::default() };
         match judge(problems(), &options).verdict {
-            HistoryVerdict::Holds(_) => (),
-            HistoryVerdict::Violated(_) => return Ok(RelaxedVerdict::Wrong(None)),
-            HistoryVerdict::Unknown(reason) => return Err(reason.to_string()),
+            Verdict::Holds(_) => (),
+            Verdict::Violated(_) => return Ok(RelaxedVerdict::Wrong(None)),
+            Verdict::Unknown(reason) => return Err(reason.to_string()),
         }
         if !self.is_stuck {
             return Ok(RelaxedVerdict::Right);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clewline_core::MayFail;
+use clewline_core::{MayFail, Verdict};
 use clewline_explore::{Coverage, Schedule};
 use clewline_matrix::Matrix;
 use clewline_threads::control::{CallOutcome, DataRace, HappensBefore, Leak, Moment, Panic, Pending};
@@ -17,7 +17,7 @@ pub struct Checked {
     /// The matrix.
     pub matrix: Matrix,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: LineUpVerdict,
     /// Serial histories in which every operation returned.
     pub serial_full: usize,
     /// Serial histories whose last operation blocked.
@@ -49,7 +49,7 @@ pub struct Checked {
 }
 
 /// Every explored execution has a serial witness, or one has none, or the verdict is unknown.
-pub(crate) type Verdict = clewline_core::Verdict<(), Box<LineUpFinding>, String>;
+pub(crate) type LineUpVerdict = Verdict<(), Box<LineUpFinding>, String>;
 
 /// Executions that are not conflict-serializable. That is no verdict: many correct structures have
 /// such executions.

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use clewline_core::Verdict;
 use clewline_matrix::Matrix;
 use clewline_report::render::json::{Object, arrays_of_lines};
 use clewline_threads::{control::DataRace, source_place};
@@ -11,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     drawing::blocked_threads,
-    finding::{Checked, LineUpFinding, ObservedOperation, Verdict, is_stuck},
+    finding::{Checked, LineUpFinding, ObservedOperation, is_stuck},
     text::{LineUpContext, MatrixSummary, is_complete},
 };
 

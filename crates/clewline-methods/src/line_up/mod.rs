@@ -41,7 +41,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::{CodecError, ResultId};
+use clewline_core::{CodecError, ResultId, Verdict};
 use clewline_explore::{Coverage, Ending, Limit, Schedule, TaskId, schedulers::replay::Replay};
 use clewline_matrix::{Explorable, Strategy, TestProgram, why_cut};
 use clewline_threads::control::{self, Excess, ExtraPoints, FailureKind};
@@ -55,6 +55,7 @@ use self::{
 
 use crate::relaxed::{Judging, WellFormed};
 
+use finding::LineUpVerdict;
 use serial::{ResultTexts, observe};
 
 pub use specified::Specified;
@@ -69,7 +70,6 @@ pub use clewline_matrix::{
     plan::{MatrixEntry, Plan},
 };
 pub use clewline_report::render::Cause;
-pub(crate) use finding::Verdict;
 pub use finding::{Checked, LineUpFinding, ObservedOperation, ShownSerialHistory, Unserializable};
 pub use observing::count_serial;
 pub use options::{LineUpOptions, Reference};
@@ -241,7 +241,7 @@ impl MatrixCheck<'_> {
         })
     }
 
-    fn verdict_of_serial(&mut self, observed: &SerialObservations) -> Option<Verdict> {
+    fn verdict_of_serial(&mut self, observed: &SerialObservations) -> Option<LineUpVerdict> {
         if let Reference::Golden(_) | Reference::Observed(_) = self.options.against {
             // Its schedules are not the subject's, and a file has none. And if the reference may be
             // nondeterministic, so may the subject.
@@ -274,7 +274,11 @@ impl MatrixCheck<'_> {
         observed.incomplete.clone().map(Verdict::Unknown)
     }
 
-    fn verdict_of_concurrent(&mut self, explored: &ConcurrentResult, right: &ExpectedBehaviour) -> Verdict {
+    fn verdict_of_concurrent(
+        &mut self,
+        explored: &ConcurrentResult,
+        right: &ExpectedBehaviour,
+    ) -> LineUpVerdict {
         if let Some(wrong) = &explored.violation {
             let (blocked, observed) = (wrong.blocked.clone(), right.observed());
             let (mut finding, ending) = self.find(wrong.cause, &wrong.schedule, blocked, false, observed);

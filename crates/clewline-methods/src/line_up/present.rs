@@ -1,6 +1,6 @@
 //! Results of matrices, presented.
 
-use clewline_core::VerdictKind;
+use clewline_core::{Verdict, VerdictKind};
 use clewline_matrix::Matrix;
 use clewline_report::render::{
     Cause, Present,
@@ -10,7 +10,7 @@ use clewline_report::render::{
 
 use super::{
     drawing::InterleavingDetail,
-    finding::{Checked, LineUpFinding, Verdict},
+    finding::{Checked, LineUpFinding},
     text::{self, LineUpContext, MatrixSummary, OtherPhase},
 };
 

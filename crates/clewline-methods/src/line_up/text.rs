@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use clewline_core::VerdictKind;
+use clewline_core::{Verdict, VerdictKind};
 use clewline_explore::{Coverage, Limit};
 use clewline_matrix::Matrix;
 use clewline_report::render::{
@@ -21,7 +21,7 @@ use clewline_threads::{
 pub use super::drawing::InterleavingDetail;
 use super::{
     drawing::{self, Threads, blocked_threads, call_with_result, label},
-    finding::{Checked, LineUpFinding, ObservedOperation, ShownSerialHistory, Verdict, is_stuck},
+    finding::{Checked, LineUpFinding, ObservedOperation, ShownSerialHistory, is_stuck},
     options::{LineUpOptions, Reference},
 };
 use crate::relaxed::{FactorHistogram, Judging, Quasi, distribution};

@@ -1,12 +1,13 @@
 //! All counts are the same for any number of threads.
 
+use clewline_core::VerdictKind;
 use clewline_explore::Limit;
 use clewline_testing::pick;
 
 use super::{super::*, delays, random_actors::draw};
 use crate::{
     Actor, ActorId, ActorSystem, AnyActor, BadHandler, Clients, Context, FirstViolation, Harness, HistoryId,
-    HistoryVerdict, MessageSchedule, Rules, Scenario, random_systems,
+    MessageSchedule, Rules, Scenario, random_systems,
     samples::{OneRequest, Register, hasty, judge},
 };
 
@@ -18,7 +19,7 @@ struct CountsAndViolation {
     // Schedules, incomplete, redundant, cut, steps, depth, unique, complete and violated.
     counts: [u64; 8],
     before_violated: Option<u64>,
-    histories: Vec<(HistoryId, HistoryVerdict)>,
+    histories: Vec<(HistoryId, VerdictKind)>,
     first: Option<(u64, MessageSchedule, HistoryId)>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use clewline_core::Verdict;
 use clewline_testing::pick;
 
 use super::{
@@ -9,8 +10,8 @@ use super::{
     random_actors::{draw, draw_choosing},
 };
 use crate::{
-    ActorSystem, Count, Delivery, Dependence, Faults, Harness, HistoryAware, HistoryId, HistoryVerdict,
-    Ignored, Keyed, Rules, SameReceiver, Search, StopReason, explore_states, random_systems, refute,
+    ActorSystem, Count, Delivery, Dependence, Faults, Harness, HistoryAware, HistoryId, Ignored, Keyed,
+    Rules, SameReceiver, Search, StopReason, explore_states, random_systems, refute,
     samples::{Register, judge},
 };
 
@@ -41,7 +42,7 @@ where
         return None;
     }
     let all = statistics.histories();
-    let violated = all.iter().filter(|(_, it)| *it == HistoryVerdict::Violated).map(|(id, _)| *id).collect();
+    let violated = all.iter().filter(|(_, it)| *it == Verdict::Violated(())).map(|(id, _)| *id).collect();
     Some((statistics.schedules, all.iter().map(|(id, _)| *id).collect(), violated))
 }
 

@@ -4,12 +4,11 @@
 use std::collections::BTreeSet;
 
 use clewline_actors::{
-    ActorSystem, AnyActor, CallOf, Clients, Execution, Faults, Harness, Histories, HistoryId, HistoryVerdict,
-    Keyed, RefutedIndependence, ReturnOf, Rules, SameReceiver, Scenario, Snapshots, Statistics, Verdicts,
-    refute,
+    ActorSystem, AnyActor, CallOf, Clients, Execution, Faults, Harness, Histories, HistoryId, Keyed,
+    RefutedIndependence, ReturnOf, Rules, SameReceiver, Scenario, Snapshots, Statistics, Verdicts, refute,
     schedulers::{self, MessageSchedulerSettings, delay_bounded, dpor, source_sets},
 };
-use clewline_core::{Budget, Codec, History, Specification};
+use clewline_core::{Budget, Codec, History, Specification, Verdict};
 use clewline_explore::{Bounds, Coverage, Limit};
 use clewline_testing::pick;
 
@@ -100,11 +99,7 @@ impl Visit {
         let cast = system.shared_tables();
         let mut verdicts = Verdicts::new(Box::new(move |histories: &Histories, id: HistoryId| {
             let history = cast.lock().unwrap().history(histories, id);
-            if is_linearizable(&specification, &history) {
-                HistoryVerdict::Holds
-            } else {
-                HistoryVerdict::Violated
-            }
+            if is_linearizable(&specification, &history) { Verdict::Holds(()) } else { Verdict::Violated(()) }
         }));
         let budget = Budget::unlimited();
         let engine = system.engine();
