@@ -380,6 +380,11 @@ fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Expl
         let found = ds2::find(found.system.name, &args.scheduler);
         scheduler = ActorScheduler::Executions(found.map_err(|it| Failure::at("--compat", it))?);
     }
+    let own = match scheduler {
+        ActorScheduler::States => &[],
+        ActorScheduler::Executions(entry) => entry.bounds,
+    };
+    args.bounds.fit(&args.scheduler, own)?;
     let faults = Faults {
         lose: args.lose,
         duplicate: args.duplicate,

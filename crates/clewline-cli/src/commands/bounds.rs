@@ -5,10 +5,15 @@ use std::{fmt, marker::PhantomData};
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
 use clewline_explore::{Bound, Bounds, schedulers};
 
+use super::status::Failure;
+
 /// A table of schedulers.
 pub(super) trait Table {
     /// All bounds of these schedulers, without duplicates.
     fn bounds() -> Vec<&'static Bound>;
+
+    /// The names of the schedulers that have this bound.
+    fn with(bound: &Bound) -> Vec<&'static str>;
 }
 
 /// Schedulers of threads.
@@ -18,6 +23,11 @@ pub(super) struct OfThreads;
 impl Table for OfThreads {
     fn bounds() -> Vec<&'static Bound> {
         schedulers::bounds()
+    }
+
+    fn with(bound: &Bound) -> Vec<&'static str> {
+        let have = schedulers::SCHEDULERS.iter().filter(|it| it.bounds.contains(bound));
+        have.map(|it| it.name).collect()
     }
 }
 
@@ -31,6 +41,11 @@ impl Table for OfMessages {
     fn bounds() -> Vec<&'static Bound> {
         clewline_actors::schedulers::bounds()
     }
+
+    fn with(bound: &Bound) -> Vec<&'static str> {
+        let have = clewline_actors::schedulers::SCHEDULERS.iter().filter(|it| it.bounds.contains(bound));
+        have.map(|it| it.name).collect()
+    }
 }
 
 /// The values of the flags.
@@ -39,6 +54,20 @@ pub(super) struct BoundFlags<T> {
     /// The bounds that are set.
     pub(super) bounds: Bounds,
     table: PhantomData<T>,
+}
+
+impl<T: Table> BoundFlags<T> {
+    /// Fails if a flag is a bound of other schedulers than this one; `none` is true of any.
+    pub(super) fn fit(&self, scheduler: &str, own: &[Bound]) -> Result<(), Failure> {
+        let is_strange =
+            |it: &&Bound| self.bounds.is_set(it) && self.bounds.get(it).is_some() && !own.contains(it);
+        let strange = T::bounds().into_iter().find(is_strange);
+        let Some(bound) = strange else { return Ok(()) };
+        let others: Vec<String> = T::with(bound).iter().map(|it| format!("`{it}`")).collect();
+        let message =
+            format!("the scheduler `{scheduler}` has no such bound; it is one of {}", others.join(", "));
+        Err(Failure::at(&format!("--{}", bound.name), message))
+    }
 }
 
 impl<T: Table> FromArgMatches for BoundFlags<T> {

@@ -119,16 +119,23 @@ fn counts_are_the_same_for_any_number_of_threads() {
 #[test]
 fn schedulers_count_the_same_with_any_number_of_threads() {
     let fields = ["executions", "incomplete", "unique", "canonical", "violated"];
-    for scheduler in
-        ["exhaustive", "delay-bounded", "dpor", "transdpor", "ired", "liviola", "random", "pct", "pos"]
-    {
+    for (scheduler, bound) in [
+        ("exhaustive", &[][..]),
+        ("delay-bounded", &["--delays", "5"]),
+        ("dpor", &[]),
+        ("transdpor", &[]),
+        ("ired", &[]),
+        ("liviola", &[]),
+        ("random", &[]),
+        ("pct", &["--depth", "5"]),
+        ("pos", &[]),
+    ] {
         for limit in [&["--executions", "900"][..], &["--executions", "900", "--stop-at-first"]] {
-            let mut args =
-                vec!["open-chord", "--scheduler", scheduler, "--depth", "5", "--delays", "5", "--jobs", "1"];
-            args.extend(limit);
+            let mut args = vec!["open-chord", "--jobs", "1", "--scheduler", scheduler];
+            args.extend(bound.iter().chain(limit));
             let name = format!("threads-{scheduler}-{}", limit.len());
             let (_, alone) = json(&format!("{name}-1"), &args);
-            args[8] = "3";
+            args[2] = "3";
             let (_, together) = json(&format!("{name}-3"), &args);
             assert_eq!(numbers(&alone, &fields), numbers(&together, &fields), "{args:?}");
             assert_eq!(alone["first_violation"], together["first_violation"], "{args:?}");
@@ -440,6 +447,11 @@ fn invalid_arguments_get_a_clear_error() {
     for (name, args, printed) in [
         ("system", &["pax0s"][..], "did you mean `paxos`?"),
         ("scheduler", &["dr", "--scheduler", "dporr"], "did you mean `dpor`?"),
+        (
+            "bound",
+            &["dr", "--scheduler", "states", "--delays", "1"],
+            "--delays: the scheduler `states` has no such bound; it is one of `delay-bounded`",
+        ),
         ("no-reads", &["dr", "--harness", "0r+2w"], "the harness has no reads"),
         ("harness", &["dr", "--harness", "two"], "found `two`; and no file has this name"),
         ("actors", &["dr", "--actors", "99"], "dr has from"),

@@ -466,6 +466,10 @@ fn invalid_arguments_say_what_was_expected() {
             "--from-observations needs exactly one matrix",
         ),
         (&["treiber-stack", "--preemptions", "few"], "expected a number or `none`"),
+        (
+            &["treiber-stack", "--seed", "1", "--scheduler", "pct", "--preemptions", "1"],
+            "--preemptions: the scheduler `pct` has no such bound; it is one of `bounded`, `bounded-dpor`",
+        ),
         (&["treiber-stack", "--calls", "", "--sequence", " "], "--sequence: expected at least one call"),
         (&["treiber-stack", "--matrix", "pop", "--from-observations", "missing.xml"], "missing.xml: "),
         (&["treiber-stack", "--threads", "99", "--seed", "1"], "at most 62 threads"),

@@ -142,6 +142,7 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Lin
     if let Some(unknown) = plan.unknown_method(&options.may_fail, &subject.invocations()) {
         return Err(Failure::at("--may-fail", unknown));
     }
+    args.bounds.fit(&args.scheduler, options.scheduler.bounds)?;
     options.settings.bounds = args.bounds.bounds.clone();
     options.settings.seed = plan.seed;
     options.limits.steps = args.steps;
