@@ -1,8 +1,8 @@
 //! Each rule of the search of a proof, and the search beside one without rules.
 
 use clewline_core::{
-    Budget, ErasedHistory, Event, GeneratorConfig, Names, ObjectId, ProcessId, Random, RawCall, RawHistory,
-    Recording, Retain, Value, ValueDomain, Values,
+    Budget, ErasedHistory, Event, GeneratorConfig, History, Names, ObjectId, Problem, ProcessId, Random,
+    RawCall, RawHistory, Recording, Retain, Specification, Value, ValueDomain, Values,
 };
 use clewline_specs::find;
 use clewline_testing::share;
@@ -273,4 +273,131 @@ fn windows_and_equal_labels_make_no_difference() {
         share(500) < possible && share(200) < impossible && share(100) < spared,
         "{possible}, {impossible}, {spared}"
     );
+}
+
+/// A register whose writes may be lost.
+struct Lossy;
+
+impl Specification for Lossy {
+    type State = u8;
+    type Call = Option<u8>;
+    type Return = u8;
+
+    fn initial(&self) -> u8 {
+        0
+    }
+
+    fn step(&self, &state: &u8, call: &Option<u8>, ret: Option<&u8>, next: &mut Vec<u8>) {
+        match call {
+            Some(value) if *value != state => next.extend([state, *value]),
+            Some(_) => next.push(state),
+            None => next.extend((ret.is_none_or(|it| *it == state)).then_some(state)),
+        }
+    }
+}
+
+/// An operation that may have several effects is tried with each, near and long before.
+#[test]
+fn each_effect_of_an_operation_is_possible() {
+    let (mut possible, mut impossible) = (0, 0);
+    for seed in 0..share(3_000) {
+        let mut random = Random::new(seed);
+        let mut open: [Option<Option<u8>>; 3] = [None; 3];
+        let mut events = Vec::new();
+        // Some are longer than a window.
+        for _ in 0..[8, 20, 4 * prover::NEAR_OPERATIONS][random.below(3)] {
+            let process = random.below(3);
+            events.push(match open[process].take() {
+                Some(call) => {
+                    let read = if call.is_some() { 9 } else { random.below(4) as u8 };
+                    Event::ret(process as u32, read)
+                }
+                None => {
+                    let call = (random.below(2) == 0).then(|| 1 + random.below(3) as u8);
+                    open[process] = Some(call);
+                    Event::call(process as u32, call)
+                }
+            });
+        }
+        let history = History::from_events(events).unwrap();
+        let problem = &Problem::new(&Lossy, &history);
+        let first = problem.len().saturating_sub(3 + random.below(4));
+        let required: Vec<bool> =
+            (0..problem.len()).map(|at| first <= at && !problem.spans()[at].is_pending()).collect();
+        let keep = |at: usize| if required[at] { Retain::All } else { Retain::Optional };
+        let expected = JitGraph.decide(&problem.weaken(keep), &Budget::unlimited()).word() == "holds";
+        let found = proof::is_possible(problem, &required, &Budget::unlimited());
+        assert_eq!(found, expected, "{seed}: {required:?} of {problem:#?}");
+        possible += usize::from(expected);
+        impossible += usize::from(!expected);
+    }
+    assert!(share(300) < possible && share(300) < impossible, "{possible}, {impossible}");
+}
+
+/// The only write that explains the last read came long before, and its first effect is none.
+#[test]
+fn each_effect_of_an_operation_from_long_before_is_possible() {
+    let between = 2 * prover::NEAR_OPERATIONS;
+    // What is called first may stand for an initial state, and is near.
+    let mut events =
+        vec![Event::call(0, Some(3)), Event::ret(0, 9), Event::call(0, Some(1)), Event::ret(0, 9)];
+    (0..between).for_each(|_| events.extend([Event::call(0, Some(2)), Event::ret(0, 9)]));
+    events.extend([Event::call(0, None), Event::ret(0, 1)]);
+    let history = History::from_events(events).unwrap();
+    let required: Vec<bool> = (0..between + 3).map(|at| at == between + 2).collect();
+    assert!(proof::is_possible(&Problem::new(&Lossy, &history), &required, &Budget::unlimited()));
+}
+
+/// What a budget does not suffice to prove is neither verified nor minimal.
+#[test]
+fn a_proof_that_is_given_up_claims_nothing() {
+    let (mut given_up, mut minimal, mut not_minimal) = (0, 0, 0);
+    for name in ["register", "queue", "mutex", "set"] {
+        let specification = find(name).unwrap();
+        for seed in 0..share(60) {
+            let plan = GeneratorConfig {
+                operations: 14,
+                processes: 4,
+                overlap: 0.8,
+                values: ValueDomain::Below(2),
+                seed,
+                ..GeneratorConfig::default()
+            };
+            let case = specification.load(specification.generate(&plan)).unwrap();
+            let mut random = Random::new(seed);
+            let lossy = |_| if random.below(6) == 0 { Retain::Drop } else { Retain::All };
+            let problem = &case.problems()[0].weaken(lossy);
+            if JitGraph.decide(problem, &Budget::unlimited()).word() == "holds" {
+                continue;
+            }
+            let all = problem.operations().to_vec();
+            for size in 0..14 {
+                let budget = Budget::unlimited().with_configurations(1 << size);
+                let proven = proof::prove(problem, &[all.clone()], true, &budget);
+                if !proven.is_verified {
+                    assert!(!proven.is_minimal);
+                    given_up += 1;
+                    continue;
+                }
+                let word = |spared: Option<usize>| {
+                    let keep = |at: usize| match () {
+                        () if Some(at) == spared => Retain::Unconstrained,
+                        () if proven.core.contains(&at) => Retain::All,
+                        () => Retain::Optional,
+                    };
+                    JitGraph.decide(&proven.prefix.weaken(keep), &Budget::unlimited()).word()
+                };
+                assert_eq!(word(None), "violated", "{name} {seed}, 2^{size}: {proven:#?}");
+                // The last one was not spared.
+                let last = proven.core.iter().copied().max_by_key(|&at| proven.prefix.spans()[at].end());
+                let is_needed = |at: usize| Some(at) == last || word(Some(at)) == "holds";
+                let is_minimal = proven.core.iter().all(|&at| is_needed(at));
+                assert!(is_minimal || !proven.is_minimal, "{name} {seed}, 2^{size}: {proven:#?}");
+                minimal += usize::from(proven.is_minimal);
+                not_minimal += usize::from(!is_minimal);
+            }
+        }
+    }
+    let least = given_up.min(minimal).min(not_minimal);
+    assert!(share(20) < least, "{given_up}, {minimal}, {not_minimal}");
 }
