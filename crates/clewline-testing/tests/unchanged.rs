@@ -52,7 +52,8 @@ impl Repository {
     /// The binary of a test: it writes a line, and then ends as `end` says.
     fn binary(&self, name: &str, end: &str) {
         let ran = self.0.join("target/debug/ran");
-        let text = format!("#!/bin/sh\necho \"${{RUNNER-none}}\" >> '{}'\n{end}\n", ran.display());
+        let known = "${RUNNER-none} ${RUSTC_WORKSPACE_WRAPPER-none} ${CLIPPY_ARGS-none}";
+        let text = format!("#!/bin/sh\necho \"{known}\" >> '{}'\n{end}\n", ran.display());
         let path = self.write(&format!("target/debug/deps/{name}"), &text);
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -65,6 +66,7 @@ impl Repository {
             .arg(self.0.join("target/debug/deps").join(binary))
             .env("CLEWLINE_RUNNER", "RUNNER")
             .env("RUNNER", "this script")
+            .envs([("RUSTC_WORKSPACE_WRAPPER", "driver"), ("CLIPPY_ARGS", "given")])
             .env("CARGO_MANIFEST_DIR", self.0.join("crates").join(name))
             .envs(more.iter().copied())
             .output()
@@ -115,10 +117,25 @@ fn a_failed_test_runs_again() {
     }
 }
 
-/// Tests start commands of Cargo, which would call the script for what they build.
+#[test]
+fn no_test_is_skipped_if_all_are_to_run_again() {
+    let repository = Repository::new("unchanged-again");
+    for _ in 0..2 {
+        assert_eq!(repository.run("clewline-check", "it", &[("CLEWLINE_AGAIN", "1")]), RAN);
+    }
+}
+
+/// Tests start commands of Cargo, which would call the script for what they build, and lint the
+/// crates of users. README's commands build what is linted already.
 #[test]
 fn commands_that_tests_start_do_not_know_the_script() {
-    let repository = Repository::new("unchanged-commands");
-    assert_eq!(repository.run("clewline-check", "it", &[]), RAN);
-    assert_eq!(fs::read_to_string(repository.0.join("target/debug/ran")).unwrap(), "none\n");
+    for (name, binary, known) in [
+        ("unchanged-commands", "it", "none none none\n"),
+        ("unchanged-readme", "commands-01", "none driver given\n"),
+    ] {
+        let repository = Repository::new(name);
+        repository.binary(binary, "exit 0");
+        assert_eq!(repository.run("clewline-cli", binary, &[]), RAN);
+        assert_eq!(fs::read_to_string(repository.0.join("target/debug/ran")).unwrap(), known);
+    }
 }

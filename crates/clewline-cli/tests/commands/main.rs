@@ -186,7 +186,11 @@ impl Checkout {
             // Where the tests' own libraries are.
             .env_remove("LD_LIBRARY_PATH")
             .stdin(std::process::Stdio::null());
-        self.target.iter().for_each(|it| _ = shell.env("CARGO_TARGET_DIR", it));
+        match &self.target {
+            Some(target) => shell.env("CARGO_TARGET_DIR", target),
+            // Where `./test` has linted this checkout, its compilations are reused; a clone has none.
+            None => shell.env_remove("RUSTC_WORKSPACE_WRAPPER").env_remove("CLIPPY_ARGS"),
+        };
         shell.output().unwrap()
     }
 
