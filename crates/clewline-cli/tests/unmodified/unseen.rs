@@ -211,3 +211,26 @@ fn a_library_that_the_program_loads_is_not_seen() {
         program.explore_main_with(&own, &[&JSON[..], &["--trust", "loaded"]].concat()).holds();
     }
 }
+
+/// A thread of a library without symbols: its steps are in that library, not at a bare address.
+#[test]
+fn code_without_symbols_is_named_by_its_library() {
+    let Some(program) = build("outside.c", &[]) else { return };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stripped");
+    std::fs::create_dir_all(&folder).unwrap();
+    let [source, library] = ["stripped.c", "stripped.so"].map(|it| folder.join(it));
+    let text = "#include <pthread.h>\n\
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n\
+        static void *twice(void *p) { pthread_mutex_lock(&lock); pthread_mutex_lock(&lock); return p; }\n\
+        void use(void) { pthread_t it; pthread_create(&it, 0, twice, 0); pthread_join(it, 0); }\n";
+    std::fs::write(&source, text).unwrap();
+    let mut compile = Command::new("cc");
+    compile.args(["-shared", "-fPIC", "-O1", "-s"]).arg(&source).arg("-o").arg(&library);
+    if !compile.status().is_ok_and(|it| it.success()) {
+        return eprintln!("notice: skipped: cc does not compile");
+    }
+    let own = ["dlopen", library.to_str().unwrap()];
+    let found = program.by_first().explore_main_with(&own, &["--trust", "stripped"]);
+    assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
+    assert!(found.out.contains("stripped.so (no symbols)"), "{}", found.out);
+}

@@ -25,6 +25,17 @@ pub(super) fn resolve(address: usize) -> Option<Site> {
     (at < sites.len()).then(|| sites.swap_remove(at))
 }
 
+/// The same as a report shows it: of a function that has no name, the file of its library.
+pub(super) fn shown(address: usize) -> Option<Site> {
+    let library = || {
+        let is_in = |it: &modules::Module| it.text.iter().any(|it| it.contains(&(address - 1)));
+        let name = modules::all().into_iter().find(is_in)?.name;
+        let file = name.rsplit('/').next().filter(|it| !it.is_empty())?;
+        Some(Site { file: format!("{file} (no symbols)").into(), line: 0, function: None })
+    };
+    resolve(address).or_else(library)
+}
+
 /// Whether the user wrote the atomic access at `address`: it is inlined, through the functions of
 /// atomics only, into code outside the standard libraries.
 pub(super) fn is_own_atomic(address: usize) -> bool {

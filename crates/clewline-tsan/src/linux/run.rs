@@ -76,7 +76,7 @@ fn prepare(wanted: &RunOptions) -> Result<(), String> {
     park::make()?;
     signals::install_handlers(entry::abandon_blocks);
     watchdog::start();
-    set_resolver(places::resolve);
+    set_resolver(places::shown);
     Ok(())
 }
 

@@ -216,7 +216,7 @@ unsafe fn end(cause: Cause, context: *mut c_void) {
 
 /// The function and the line of code.
 fn site(code: usize) -> String {
-    places::resolve(code).map_or_else(
+    places::shown(code).map_or_else(
         || format!("{code:#x}"),
         |it| match &it.function {
             Some(function) => format!("{function} ({it})"),
