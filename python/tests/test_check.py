@@ -323,7 +323,7 @@ def test_an_interrupt_ends_a_check():
 
 
 def test_memory_does_not_grow_with_operations_that_are_made_while_they_are_judged():
-    # That of `docs/research/performance.md`, with fewer operations: each violation that is planted is found.
+    # As in `docs/research/performance.md`, with fewer operations: each planted violation is found.
     program = pathlib.Path(__file__).parents[1] / "bench" / "billion.py"
 
     def peak(operations):

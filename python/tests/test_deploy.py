@@ -42,7 +42,7 @@ def test_all_files_are_yaml():
         assert all(isinstance(it, dict) for it in yaml.safe_load_all(file.read_text())), file
 
 
-# The schemas that `check-jsonschema` has, and a name in each file that the schema requires or allows.
+# The schemas that `check-jsonschema` has, and a name in each file that they know.
 SCHEMAS = {
     DEPLOY / "spark-compose.yaml": ("compose-spec", "depends_on:"),
     DEPLOY / "github-matrix.yaml": ("github-workflows", "runs-on:"),
