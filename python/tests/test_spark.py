@@ -391,3 +391,32 @@ def test_a_killed_driver_claims_nothing_and_the_command_can_be_run_again(cluster
     about = json.loads(again.stdout)
     assert (about["verdict"], about["operations"]) == (one.verdict, one.operations)
     assert (tmp_path / "out" / "index.html").exists()
+
+
+CAMPAIGN = """
+import sys
+import clewline.spark
+from test_spark import session
+from types import SimpleNamespace
+
+words = {"samples": 64, "seed": 7, "threads": 3, "operations": 3}
+spark = session(SimpleNamespace(url=sys.argv[1]))
+print(clewline.spark.explore("ms-queue", **words, shards=8, spark=spark, journals=sys.argv[2]).text, end="")
+"""
+
+
+def test_a_campaign_goes_on_after_its_driver_was_killed(cluster, tmp_path):
+    words = [sys.executable, "-c", CAMPAIGN, cluster.url, str(tmp_path)]
+    here = {"cwd": pathlib.Path(__file__).parent}
+    driver = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True, **here
+    )
+    # Two tasks run at a time, so most of the work is not done when the first has begun.
+    wait_until(lambda: driver.poll() is not None or any(tmp_path.iterdir()), "a journal of a task")
+    os.killpg(driver.pid, signal.SIGKILL)
+    assert driver.stdout.read() == b"" and driver.wait(timeout=DEADLINE_S) == -signal.SIGKILL
+    again = subprocess.run(words, capture_output=True, text=True, **here)
+    flags = "--samples 64 --seed 7 --threads 3 --operations 3 --jobs 1"
+    one = [sys.executable, "-m", "clewline", "explore", "ms-queue", *flags.split()]
+    whole = subprocess.run(one, capture_output=True, text=True).stdout
+    assert whole.startswith("holds") and untimed(again.stdout) == untimed(whole), again
