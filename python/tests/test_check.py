@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -319,3 +320,18 @@ def test_an_interrupt_ends_a_check():
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
     assert process.stdout.read() == "interrupted\n" and process.wait() == 0
+
+
+def test_memory_does_not_grow_with_operations_that_are_made_while_they_are_judged():
+    # As in `docs/research/performance.md`, with fewer operations: each planted violation is found.
+    program = pathlib.Path(__file__).parents[1] / "bench" / "billion.py"
+
+    def peak(operations):
+        words = [sys.executable, program, str(operations), str(operations // 1000)]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        assert f"4 violated of {operations // 1000} objects" in done.stdout, done
+        return int(re.search(r"peak (\d+) MiB", done.stdout)[1])
+
+    few, many = peak(200_000), peak(800_000)
+    # The rows alone would take 70 bytes each.
+    assert many - few < 16, (few, many)

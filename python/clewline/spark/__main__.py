@@ -100,8 +100,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _show(judged: int, total: int) -> None:
-    print(f"\r{judged:,} of {total:,} operations judged", end="", file=sys.stderr, flush=True)
+def _show(judged: int, total: int, objects: int) -> None:
+    print(f"\r{judged:,} of {total:,} operations judged, of {objects:,} objects", end="", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def check(
     partitions: Optional[int] = None,
     json: tuple = (),
     reports: int = 20,
-    progress: Optional[Callable[[int, int], None]] = None,
+    progress: Optional[Callable[[int, int, int], None]] = None,
     **options: Any,
 ) -> Result:
     """Judges the objects in a DataFrame, and returns a `Result` as `clewline.check` does.
@@ -45,8 +45,8 @@ def check(
 
     `partitions` is the number of tasks; `json` names columns of texts that are JSON; `reports` says
     for how many violated objects the whole history is fetched, for text and pages; `progress` is
-    called now and then with the numbers of operations that are judged and that there are. Options
-    are those of `clewline.check`; limits are for each task.
+    called now and then with the numbers of operations that are judged and that there are, and of the
+    objects that these are of. Options are those of `clewline.check`; limits are for each task.
 
     Raises `IncompleteError` if the tasks did not judge exactly the operations of the input,
     `VersionError` if an executor has another wheel, `ReadError` with the name of a file that cannot
@@ -78,7 +78,7 @@ def check(
         order = [f"`{it}`" for it in (object, "call", "return", "id") if it in names]
         sorted_rows = prepared.repartition(partitions, f"`{object}`").sortWithinPartitions(*order)
         task = _task(df, spec, object, options, tuple(json))
-        with _Watch(df, total, progress) as watch:
+        with _Watch(df, object, total, progress) as watch:
             judged = sorted_rows.mapInArrow(watch.counted(task), SCHEMA).collect()
     except ValueError:
         raise
@@ -219,27 +219,36 @@ def _fetched(df: Any) -> Any:
 
 
 class _Watch:
-    """Reports the progress, by a counter of which no verdict depends."""
+    """Reports the progress, by counters on which no verdict depends."""
 
-    def __init__(self, df: Any, total: int, progress: Optional[Callable[[int, int], None]]) -> None:
-        self._total, self._progress, self._counter = total, progress, None
+    def __init__(
+        self, df: Any, column: str, total: int, progress: Optional[Callable[[int, int, int], None]]
+    ) -> None:
+        self._column, self._total, self._progress = column, total, progress
+        self._counters: Optional[tuple] = None
         self._done, self._thread = threading.Event(), None
         if progress is not None:
             try:
-                self._counter = df.sparkSession.sparkContext.accumulator(0)
+                context = df.sparkSession.sparkContext
+                self._counters = context.accumulator(0), context.accumulator(0)
             except Exception:  # noqa: BLE001 - Spark Connect has no such thing
-                self._counter = None
+                self._counters = None
 
     def counted(self, task: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """The task, which counts its rows."""
-        counter = self._counter
-        if counter is None:
+        """The task, which counts its rows and objects."""
+        if self._counters is None:
             return task
+        column, (rows, objects) = self._column, self._counters
 
         def counting(batches: Any) -> Any:
             def all_batches() -> Any:
+                last: Any = None
                 for batch in batches:
-                    counter.add(batch.num_rows)
+                    names = batch.column(batch.schema.get_field_index(column))
+                    # They are sorted, so an object is new if it is not the one before.
+                    objects.add(len(names.unique()) - (last is not None and names[0].equals(last)))
+                    rows.add(batch.num_rows)
+                    last = names[-1]
                     yield batch
 
             return task(all_batches())
@@ -247,7 +256,7 @@ class _Watch:
         return counting
 
     def __enter__(self) -> "_Watch":
-        if self._counter is not None:
+        if self._counters is not None:
             self._thread = threading.Thread(target=self._report, daemon=True)
             self._thread.start()
         return self
@@ -260,7 +269,8 @@ class _Watch:
     def _report(self) -> None:
         while not self._done.wait(0.5):
             # Repeated tasks count twice here.
-            self._progress(min(self._counter.value, self._total), self._total)  # type: ignore
+            rows, objects = (it.value for it in self._counters)  # type: ignore
+            self._progress(min(rows, self._total), self._total, objects)  # type: ignore
 
 
 def _configured(df: Any, name: str) -> Optional[str]:

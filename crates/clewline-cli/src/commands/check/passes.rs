@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Algorithm, PartsJudged, Selection, parts};
+use clewline_check::{Algorithm, PartsJudged, Selection, limits::resident_bytes, parts};
 use clewline_core::{ErasedHistory, NotFound, ObjectKind, Problem, Reason, RowFilter, Verdict};
 use clewline_formats::Circumstances;
 use clewline_methods::{Check, Error, Report, available_memory, given_up};
@@ -28,10 +28,15 @@ use crate::commands::{
     units::{PASSES_MAX, Passes, show_size},
 };
 
-// About how many bytes a byte of a file takes in memory: of JSON lines, of columns, and compressed.
-const TEXT_FACTOR: u64 = 4;
+// How many bytes a byte of a file takes in memory, at most: JSON lines, columns, compressed. It was
+// 0.6 to 1.3, 11 to 13, and 6 to 8 for registers, maps and queues of 500,000 operations and more;
+// what is regular is compressed more.
+const TEXT_FACTOR: u64 = 2;
 const COLUMNS_FACTOR: u64 = 20;
-const COMPRESSED_FACTOR: u64 = 40;
+const COMPRESSED_FACTOR: u64 = 16;
+
+// A pass has this part of the memory limit, at least.
+const LEAST_ROOM_DIVISOR: usize = 4;
 
 // The last pass has this part of a time limit, at least.
 const LAST_PASS_DIVISOR: u32 = 10;
@@ -133,7 +138,9 @@ fn chosen(args: &Args, path: &Path) -> u64 {
             fs::metadata(it).map_or(0, |it| it.len()).saturating_mul(factor)
         })
         .sum();
-    let room = args.memory.or_else(available_memory).map_or(u64::MAX, |it| it as u64).max(1);
+    let limit = args.memory.or_else(available_memory).unwrap_or(usize::MAX);
+    // The limit is for the whole process. With less than a part of it, more passes are no help.
+    let room = limit.saturating_sub(resident_bytes()).max(limit / LEAST_ROOM_DIVISOR).max(1) as u64;
     let count = needed.div_ceil(room).clamp(1, PASSES_MAX);
     let passes = if count == 1 { "1 pass".to_owned() } else { format!("{count} passes") };
     let shown = |bytes: u64| show_size((bytes.div_ceil(1 << 20) << 20) as usize);
@@ -141,7 +148,7 @@ fn chosen(args: &Args, path: &Path) -> u64 {
         "{}: {passes}: at once it would take about {}, and the limit is {}",
         path.display(),
         shown(needed),
-        shown(room),
+        shown(limit as u64),
     ));
     count
 }
