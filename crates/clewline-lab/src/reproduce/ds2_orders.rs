@@ -22,7 +22,7 @@ pub const ENTRY: Entry = Entry {
 const TABLES: [&ds2::Table; 3] = [&ds2_a10::TABLE, &ds2_a5::TABLE, &ds2_a11::TABLE];
 
 const COLUMNS: [(&str, &str); 10] = [
-    ("table", "table"),
+    ("paper_table", "table"),
     ("scheduler", ""),
     ("paper_schedules", "#S"),
     ("schedules", "ours"),
