@@ -1,6 +1,8 @@
 //! The state of the scheduler: the present graph, those to which it returns, and the present
 //! execution.
 
+use std::collections::HashSet;
+
 use super::{
     events::{Alternative, EventId, Events},
     run::Run,
@@ -19,6 +21,8 @@ pub struct Graph {
     // The read that was revisited last, if the present graph results from that, and how.
     pub(super) revisited: Option<(EventId, Alternative)>,
     pub(super) has_started: bool,
+    // The graphs in which tasks wait for locks forever.
+    pub(super) stuck: HashSet<Vec<u32>>,
     // Why the exploration cannot continue. Reported at the next point, if necessary of the next
     // execution.
     pub(super) problem: Option<Choice>,
@@ -30,7 +34,8 @@ impl Graph {
     /// the stores of each location in modification order. Stores are named by task and index.
     #[must_use]
     pub fn canonical(&self) -> Vec<u32> {
-        self.events.canonical()
+        // What waits for a lock has not been executed.
+        self.events.canonical(|it| self.run.is_done(it))
     }
 
     pub(super) fn fail(&mut self, problem: Choice) {

@@ -171,6 +171,11 @@ impl Engine {
     }
 
     pub(super) fn finish(&mut self, ending: Ending) -> bool {
+        if self.is_graph && ending != Ending::Full {
+            self.graph_blocked();
+        }
+        let is_known = ending == Ending::Stuck && self.graph().is_some_and(|it| !it.is_new_end());
+        let ending = if is_known { Ending::Redundant } else { ending };
         if ending != Ending::Full {
             self.report_abandoned(TaskSet::EMPTY);
         }
