@@ -20,6 +20,7 @@ const STALE_READS: &str = "the scheduler `graph` has no bound of stale reads; us
 const SPURIOUS: &str = "the scheduler `graph` does not explore spurious failures; use `bounded-dpor`";
 
 const TIMEOUTS: &str = "the scheduler `graph` does not explore timeouts; use `bounded-dpor`";
+pub(super) const LOOPS_WITH_LOCKS: &str = "the scheduler `graph` does not decide whether a loop that takes a lock waits forever; use `bounded-dpor`";
 const ONCE: &str = "the scheduler `graph` does not explore initialization that runs once; use `bounded-dpor`";
 
 pub(super) const STARTED_TASKS: &str =
@@ -99,7 +100,9 @@ impl Engine {
     /// The execution ends: tells which tasks wait for locks.
     #[cold]
     pub(super) fn graph_blocked(&mut self) {
-        for task in self.started.without(self.ended).intersection(self.waiting) {
+        // A loop that waits could go on, but does not.
+        let blocked = self.started.without(self.ended).without(self.spinning);
+        for task in blocked.intersection(self.waiting) {
             let task = &self.tasks[task.index()];
             let is_lock = matches!(task.pending.access, Access::Acquire | Access::AcquireShared);
             let is_woken = task.is_woken || !task.until.is_woken();
@@ -132,6 +135,15 @@ impl Engine {
             self.spinning.remove(by.task);
             self.tasks[by.task.index()].spins = None;
         }
+    }
+
+    /// Whether a task that waits in a loop takes a lock, or the like, in each round.
+    pub(super) fn waits_with_locks(&self) -> bool {
+        let waits = |task: TaskId, object: &SharedId| {
+            self.weak.last_version.iter().any(|it| (it.0, it.1) == (task, *object))
+        };
+        let objects = |task: TaskId| self.tasks[task.index()].spins.iter().flatten();
+        self.spinning.iter().any(|task| objects(task).any(|it| waits(task, it)))
     }
 
     /// Whether all tasks that wait in loops have read the last stores.
