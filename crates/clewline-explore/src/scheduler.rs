@@ -238,10 +238,6 @@ pub trait GraphPath {
     /// The execution ends, and the task of `step` waits for a lock.
     fn on_blocked(&mut self, step: &Step);
 
-    /// No task can move, and some have not ended. Returns whether this is the end of no earlier
-    /// execution.
-    fn is_new_end(&mut self) -> bool;
-
     /// A fence of `task`.
     fn on_fence(&mut self, task: TaskId, order: Ordering);
 

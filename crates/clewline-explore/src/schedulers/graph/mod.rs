@@ -13,6 +13,11 @@
 //! * A graph that is to be explored is executed again, in an order of its events in which each
 //!   comes after what it depends on (`plan`), and then continued.
 //!
+//! Locks, condition variables and park tokens are objects like atomics: each access to one is an
+//! update, which reads the access before it. An acquisition that was revisited waits until the lock
+//! is released, and is executed then; an acquisition that waits at the end of an execution is added
+//! all the same, since it might have been first.
+//!
 //! The graph before a revisit is kept, to be continued later. So there is one graph for each
 //! revisit in a row, and memory grows with the square of the number of events at most.
 //!
@@ -21,7 +26,7 @@
 //! of a graph.
 //!
 //! Requires: a system that lets the scheduler choose stores ([`GraphPath`]), and tasks that are not
-//! started by other tasks. A step that accesses another object than an atomic is refused.
+//! started by other tasks. A step that accesses another kind of object is refused.
 //!
 //! Invariants: the graph is consistent wherever it is executed; the events below `base` have no
 //! alternatives that are still to be explored in it.
@@ -197,10 +202,6 @@ impl GraphPath for Graph {
 
     fn on_blocked(&mut self, step: &Step) {
         self.add_blocked(step);
-    }
-
-    fn is_new_end(&mut self) -> bool {
-        !self.events.all.iter().any(|it| it.kind.holds()) || self.stuck.insert(self.canonical())
     }
 
     fn on_fence(&mut self, task: TaskId, order: Ordering) {

@@ -1,8 +1,6 @@
 //! The state of the scheduler: the present graph, those to which it returns, and the present
 //! execution.
 
-use std::collections::HashSet;
-
 use super::{
     events::{Alternative, EventId, Events},
     run::Run,
@@ -21,8 +19,6 @@ pub struct Graph {
     // The read that was revisited last, if the present graph results from that, and how.
     pub(super) revisited: Option<(EventId, Alternative)>,
     pub(super) has_started: bool,
-    // The graphs in which tasks wait for locks forever.
-    pub(super) stuck: HashSet<Vec<u32>>,
     // Why the exploration cannot continue. Reported at the next point, if necessary of the next
     // execution.
     pub(super) problem: Option<Choice>,

@@ -178,8 +178,6 @@ impl Engine {
         if self.is_graph && ending != Ending::Full {
             self.graph_blocked();
         }
-        let is_known = ending == Ending::Stuck && self.graph().is_some_and(|it| !it.is_new_end());
-        let ending = if is_known { Ending::Redundant } else { ending };
         if ending != Ending::Full {
             self.report_abandoned(TaskSet::EMPTY);
         }

@@ -30,6 +30,8 @@ enum Op {
     Fence(Ordering),
     /// Takes a lock again and again, until the value behind it is another one.
     Poll(usize),
+    /// Waits until a word has a value.
+    Await(usize),
     /// What is made while a lock is held. The value behind it becomes another one.
     Locked(usize, usize, Vec<Op>),
     Read(Vec<Op>),
@@ -50,6 +52,11 @@ fn make(world: &World, ops: &[Op], to: &mut Vec<usize>) {
             Op::Load(at, order) => to.push(world.words[*at].load(*order)),
             Op::Store(at, value, order) => world.words[*at].store(*value, *order),
             Op::Fence(order) => fence(*order),
+            Op::Await(at) => {
+                while world.words[*at].load(Acquire) == 0 {
+                    spin_loop();
+                }
+            }
             Op::Poll(at) => {
                 while *lock(*at) == 0 {
                     spin_loop();
@@ -255,6 +262,31 @@ fn a_loop_that_takes_a_lock_waits_for_a_change() {
         let (coverage, _) = explore(&mut program_of(&columns), &mut Graph::default(), 100, visit);
         assert!(coverage.to_string().contains("a loop that takes a lock"), "{coverage}");
     }
+}
+
+/// A writer waits for a reader, which waits for another one.
+#[test]
+fn readers_that_wait_for_readers_are_explored_or_refused() {
+    let waits = vec![vec![Op::Read(vec![Op::Await(0)])]];
+    let tells = vec![vec![Op::Read(vec![Op::Store(0, 1, Release)])]];
+    let writes = vec![vec![Op::Write(7, Vec::new())]];
+    let mut refused = 0;
+    for columns in [
+        vec![waits.clone(), writes.clone(), tells.clone()],
+        vec![waits.clone(), tells.clone(), writes.clone()],
+        vec![tells.clone(), waits.clone(), writes.clone()],
+        vec![writes, tells, waits],
+    ] {
+        let visit = |_: &mut ThreadProgram<_, _, _>, _: &Ending, _| ControlFlow::Continue(());
+        let (coverage, _) = explore(&mut program_of(&columns), &mut Graph::default(), 1_000, visit);
+        if coverage == Coverage::Exhausted {
+            check(&columns);
+            continue;
+        }
+        assert!(coverage.to_string().contains("take a lock shared"), "{coverage}");
+        refused += 1;
+    }
+    assert!(0 < refused);
 }
 
 /// Programs in which random ones have shown that a rule is needed.
