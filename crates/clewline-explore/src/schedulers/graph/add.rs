@@ -34,11 +34,7 @@ impl Graph {
         let event = self.events.at(id);
         let Event { task, index, kind, order, source, woken, .. } = *event;
         let from = if kind == Kind::UpdateWrite { self.events.source_of_update(id) } else { source };
-        let role = match kind {
-            Kind::UpdateWrite => self.events.read_of_update(id).kind,
-            _ => kind,
-        };
-        let role = if let Kind::Object(role) = role { Some(role) } else { None };
+        let role = self.role_of_write(id);
         self.learn(task, woken.and_then(|(task, index)| self.events.of_task(task, index)));
         let is_read = kind.reads() || kind == Kind::UpdateWrite;
         let (message, cause) = if is_read && from != INITIAL {
@@ -75,7 +71,7 @@ impl Graph {
                 clocks.store(task, order, &mut event.view);
             }
             Kind::UpdateWrite if role.is_some() => {
-                // What the holder of a lock tells, it tells with the release.
+                // The holder of a lock releases what it did with the release of the lock.
                 event.view = message;
                 if role == Some(Role::Tell) {
                     clocks.now.include(task, index);
@@ -100,11 +96,18 @@ impl Graph {
         if !kind.reads() {
             event.causes = *causes;
         }
-        if self.run.is_executed.len() <= id as usize {
-            self.run.is_executed.resize(id as usize + 1, false);
+        self.run.executed(id, task);
+    }
+
+    /// The role of an access to another object than an atomic, given its write.
+    fn role_of_write(&self, event: EventId) -> Option<Role> {
+        if self.events.at(event).kind != Kind::UpdateWrite {
+            return None;
         }
-        self.run.is_executed[id as usize] = true;
-        self.run.is_step_begun |= self.run.task == Some(task);
+        match self.events.read_of_update(event).kind {
+            Kind::Object(role) => Some(role),
+            _ => None,
+        }
     }
 
     /// `event`, if there is one, happens before what `task` does next, which depends on it.

@@ -86,10 +86,11 @@ pub(super) enum Role {
     /// Acquires a lock, exclusively or shared.
     Exclusive,
     Shared,
-    /// Learns what was told: a task begins to wait for a notification, or takes its park token.
+    /// Acquires what was released: a task begins to wait for a notification, or takes its park
+    /// token.
     Wait,
     Park,
-    /// Tells: a notification, or a park token.
+    /// Releases: a notification, or a park token.
     Tell,
 }
 
@@ -388,8 +389,8 @@ impl Events {
         releases
     }
 
-    /// Where else an access to another object than an atomic, which comes after all `known` ones, can
-    /// come.
+    /// Where else an access to another object than an atomic can come, which comes after all
+    /// `known` ones.
     pub(super) fn earlier(&self, read: EventId, known: usize) -> Vec<Alternative> {
         let event = self.at(read);
         let location = self.location(event);

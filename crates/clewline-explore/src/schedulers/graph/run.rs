@@ -20,7 +20,7 @@ pub(super) struct Run {
     // The task of the present step, and whether an event of the step has been executed.
     pub(super) task: Option<TaskId>,
     pub(super) is_step_begun: bool,
-    // The locks that tasks hold: the task, the object, and the index of the write of the acquisition.
+    // The locks that tasks hold: the task, the lock, and the index of the write of the acquisition.
     pub(super) held: Vec<(TaskId, SharedId, u32)>,
 }
 
@@ -91,6 +91,16 @@ impl Run {
             self.locations.resize(at + 1, NOWHERE);
         }
         self.locations[at] = location;
+    }
+
+    /// An event of `task` has been executed.
+    pub(super) fn executed(&mut self, event: EventId, task: TaskId) {
+        let at = event as usize;
+        if self.is_executed.len() <= at {
+            self.is_executed.resize(at + 1, false);
+        }
+        self.is_executed[at] = true;
+        self.is_step_begun |= self.task == Some(task);
     }
 
     pub(super) fn is_done(&self, event: EventId) -> bool {

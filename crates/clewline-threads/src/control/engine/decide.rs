@@ -4,7 +4,6 @@ use clewline_explore::{Choice, Diverged, Ending, FastPath, Pick, Point, TaskId, 
 
 use super::{
     super::memory::MemoryModel,
-    graph,
     replay::{LONG_EXECUTION_STEPS, Repeats},
     state::{Engine, Next, Task},
     types::{Excess, ExecutionLimit, Unended, WakeCondition},
@@ -89,11 +88,8 @@ impl Engine {
             movable = self.graph_movable(movable);
         }
         let is_wait = movable.is_empty() && !self.spinning.is_empty();
-        if is_wait && (self.is_free || self.is_graph && !self.has_read_last()) {
-            return self.finish(if self.is_free { Ending::Stuck } else { Ending::Redundant });
-        }
-        if is_wait && self.is_graph && self.waits_with_locks() {
-            return self.finish(Ending::Refused(graph::LOOPS_WITH_LOCKS));
+        if is_wait && let Some(ending) = self.graph_wait() {
+            return self.finish(ending);
         }
         if is_wait || (yields || LONG_EXECUTION_STEPS <= self.steps) && !self.is_free {
             match self.repeats(movable, TaskSet::EMPTY, is_wait) {

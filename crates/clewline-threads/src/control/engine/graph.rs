@@ -20,7 +20,7 @@ const STALE_READS: &str = "the scheduler `graph` has no bound of stale reads; us
 const SPURIOUS: &str = "the scheduler `graph` does not explore spurious failures; use `bounded-dpor`";
 
 const TIMEOUTS: &str = "the scheduler `graph` does not explore timeouts; use `bounded-dpor`";
-pub(super) const LOOPS_WITH_LOCKS: &str = "the scheduler `graph` does not decide whether a loop that takes a lock waits forever; use `bounded-dpor`";
+const LOOPS_WITH_LOCKS: &str = "the scheduler `graph` does not decide whether a loop that takes a lock waits forever; use `bounded-dpor`";
 const ONCE: &str = "the scheduler `graph` does not explore initialization that runs once; use `bounded-dpor`";
 
 pub(super) const STARTED_TASKS: &str =
@@ -67,11 +67,9 @@ impl Engine {
 
     /// `me` makes `step`, and accesses another object than an atomic if it is one of these.
     pub(super) fn graph_object(&mut self, me: TaskId, step: &Step) {
-        let is_object = match step.access {
-            Access::Acquire | Access::AcquireShared | Access::Wait => true,
-            Access::Notify | Access::Park | Access::Unpark => true,
-            _ => false,
-        };
+        let is_lock = matches!(step.access, Access::Acquire | Access::AcquireShared);
+        let is_object =
+            is_lock || matches!(step.access, Access::Wait | Access::Notify | Access::Park | Access::Unpark);
         if !is_object || self.is_replica() {
             return;
         }
@@ -137,8 +135,19 @@ impl Engine {
         }
     }
 
+    /// Nothing but loops that wait can move. Returns how the execution ends, if that is known.
+    pub(super) fn graph_wait(&mut self) -> Option<Ending> {
+        if self.is_free {
+            return Some(Ending::Stuck);
+        }
+        if self.is_graph && !self.has_read_last() {
+            return Some(Ending::Redundant);
+        }
+        (self.is_graph && self.waits_with_locks()).then_some(Ending::Refused(LOOPS_WITH_LOCKS))
+    }
+
     /// Whether a task that waits in a loop takes a lock, or the like, in each round.
-    pub(super) fn waits_with_locks(&self) -> bool {
+    fn waits_with_locks(&self) -> bool {
         let waits = |task: TaskId, object: &SharedId| {
             self.weak.last_version.iter().any(|it| (it.0, it.1) == (task, *object))
         };
@@ -147,7 +156,7 @@ impl Engine {
     }
 
     /// Whether all tasks that wait in loops have read the last stores.
-    pub(super) fn has_read_last(&mut self) -> bool {
+    fn has_read_last(&mut self) -> bool {
         for task in self.spinning {
             let objects = self.tasks[task.index()].spins.take().unwrap_or_default();
             let version = |object: SharedId| {

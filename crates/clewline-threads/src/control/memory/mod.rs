@@ -495,8 +495,8 @@ impl MemoryState {
         clocks.release_fence(task, order);
     }
 
-    /// `task` acquires a lock or a similar object: what its previous owners did happens before. Those
-    /// that held it shared release it to exclusive owners only.
+    /// `task` acquires a lock or a similar object: what its previous owners did happens before.
+    /// Those that held it shared release it to exclusive owners only.
     pub(super) fn acquire(&mut self, task: TaskId, object: SharedId, access: Access) {
         self.task(task);
         self.at(object);
