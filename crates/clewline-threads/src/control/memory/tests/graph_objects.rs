@@ -28,7 +28,7 @@ enum Op {
     Load(usize, Ordering),
     Store(usize, usize, Ordering),
     Fence(Ordering),
-    /// Takes a lock again and again, until the value behind it is another one.
+    /// Takes a lock again and again, until the value behind it is 7.
     Poll(usize),
     /// Waits until a word has a value.
     Await(usize),
@@ -57,11 +57,16 @@ fn make(world: &World, ops: &[Op], to: &mut Vec<usize>) {
                     spin_loop();
                 }
             }
-            Op::Poll(at) => {
-                while *lock(*at) == 0 {
-                    spin_loop();
+            Op::Poll(at) => loop {
+                let seen = *lock(*at);
+                if to.last() != Some(&seen) {
+                    to.push(seen);
                 }
-            }
+                if seen == 7 {
+                    break;
+                }
+                spin_loop();
+            },
             Op::Locked(at, value, inner) => {
                 let mut guard = lock(*at);
                 to.push(std::mem::replace(&mut *guard, *value));
@@ -236,6 +241,12 @@ fn notifications_wake_or_are_lost() {
 fn parked_threads_continue_with_a_token() {
     let told = vec![Op::Store(0, 1, Relaxed), Op::Unpark];
     let parks = vec![Op::Park, Op::Load(0, Relaxed)];
+    // If the second token is none, the second park waits forever, and what was done before that token
+    // is seen.
+    let tells = vec![Op::Unpark, Op::Store(1, 1, Relaxed), Op::Unpark];
+    let (found, _) = check(&[vec![vec![Op::Park, Op::Load(1, Relaxed)], vec![Op::Park]], vec![tells]]);
+    let has_seen = |it: &History| it.1[2] != Some(vec![1, 1]) || it.1[0] == Some(vec![1]);
+    assert!(found.iter().filter(|it| it.0 && it.1[0].is_some()).all(has_seen), "{found:?}");
     for columns in [
         vec![vec![parks.clone()], vec![told.clone()]],
         vec![vec![told.clone()], vec![parks.clone()]],
@@ -255,6 +266,15 @@ fn a_loop_that_takes_a_lock_waits_for_a_change() {
         let (found, graphs) = by_graph(&columns);
         assert!(!found.is_empty() && found.iter().all(|it| !it.0), "{columns:?}");
         assert!(graphs < 100, "{graphs}: {columns:?}");
+    }
+    // What it saw in between counts.
+    let twice = vec![vec![locked(0, 5)], vec![locked(0, 7)]];
+    for columns in [vec![poll(), twice.clone()], vec![twice, poll()]] {
+        let (found, _) = by_graph(&columns);
+        let seen: BTreeSet<_> = found.iter().flat_map(|it| it.1.iter().flatten()).collect();
+        for expected in [vec![0, 5, 7], vec![0, 7], vec![5, 7], vec![7]] {
+            assert!(seen.contains(&expected), "{expected:?} is not in {seen:?}");
+        }
     }
     // That it does so in vain is not proven.
     for columns in [vec![poll()], vec![poll(), vec![vec![locked(1, 7)]]], vec![poll(), poll()]] {
@@ -297,9 +317,13 @@ fn what_readers_and_wakers_order_counts() {
         vec![reads(vec![]), vec![Op::Read(vec![Op::Load(0, Relaxed), Op::Load(0, SeqCst)])]],
         vec![reads(vec![Op::Store(0, 50, Relaxed)])],
     ]);
+    let write = Op::Locked(1, 2, vec![Op::Write(20, vec![]), Op::Store(1, 21, Relaxed)]);
     check(&[
-        vec![vec![Op::Read(vec![]), Op::Write(20, vec![])], reads(vec![])],
-        vec![reads(vec![Op::Store(1, 50, Relaxed)]), vec![Op::Write(7, vec![])]],
+        vec![vec![Op::Read(vec![]), write], reads(vec![])],
+        vec![
+            reads(vec![Op::Store(1, 50, Relaxed), Op::Fence(Acquire)]),
+            vec![Op::Write(7, vec![]), Op::Store(1, 8, SeqCst)],
+        ],
     ]);
     check(&[
         vec![vec![locked(0, 1), Op::Park]],
