@@ -241,8 +241,8 @@ fn notifications_wake_or_are_lost() {
 fn parked_threads_continue_with_a_token() {
     let told = vec![Op::Store(0, 1, Relaxed), Op::Unpark];
     let parks = vec![Op::Park, Op::Load(0, Relaxed)];
-    // If the second token is none, the second park waits forever, and what was done before that token
-    // is seen.
+    // If the second token is none, the second park waits forever, and what was done before that
+    // token is seen.
     let tells = vec![Op::Unpark, Op::Store(1, 1, Relaxed), Op::Unpark];
     let (found, _) = check(&[vec![vec![Op::Park, Op::Load(1, Relaxed)], vec![Op::Park]], vec![tells]]);
     let has_seen = |it: &History| it.1[2] != Some(vec![1, 1]) || it.1[0] == Some(vec![1]);
