@@ -222,11 +222,21 @@ pub trait GraphPath {
     fn on_start(&mut self, task: TaskId, after: TaskSet);
 
     /// Chooses the store that a read or an update reads, or the store after which a write comes in
-    /// modification order: [`Choice::Step`] has a number below `stores`.
+    /// modification order: [`Choice::Step`] has a number below `stores`. Of an access to another
+    /// object than an atomic, only [`access`](AtomicStep::access) counts.
     fn choose_store(&mut self, access: AtomicStep<'_>) -> Choice;
 
     /// Chooses a number below `n` for `task`, which may not have made a step yet.
     fn choose_value_of(&mut self, task: TaskId, n: u32) -> u32;
+
+    /// `task` releases `object`, if that is a lock that it holds.
+    fn on_release(&mut self, task: TaskId, object: SharedId);
+
+    /// `by` wakes `task`, which waits.
+    fn on_wake(&mut self, by: TaskId, task: TaskId);
+
+    /// The execution ends, and the task of `step` waits for a lock.
+    fn on_blocked(&mut self, step: &Step);
 
     /// A fence of `task`.
     fn on_fence(&mut self, task: TaskId, order: Ordering);

@@ -595,9 +595,13 @@ impl Engine {
         if self.is_replica() {
             return;
         }
-        let version = match self.is_graph {
-            true => self.value_read_before(me, object),
-            false => self.objects.observed_version(object),
+        let access = self.tasks[me.index()].pending.access;
+        let version = match (self.is_graph, access) {
+            (false, _) => self.objects.observed_version(object),
+            (true, Access::Read | Access::Write | Access::Update) => self.value_read_before(me, object),
+            // How many times another object than an atomic has changed follows from the graph.
+            (true, _) if object == SharedId::NONE => 0,
+            (true, _) => self.objects.state(object).version,
         };
         let task = &mut self.tasks[me.index()];
         if task.rounds.note(place, object, version) {

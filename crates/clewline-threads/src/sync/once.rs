@@ -121,6 +121,7 @@ impl<'a> OnceControl<'a> {
         };
         // Also if the initialization seems complete: an observation without an access must not
         // decide which access comes next.
+        control.note_once();
         let attempt = Attempt::new(Access::Acquire).needing(Need::AtMost(IDLE));
         while !control.attempt(self.id, attempt) && control.level(self.id) == RUNNING {}
         if control.level(self.id) <= DONE {

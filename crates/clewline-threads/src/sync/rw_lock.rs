@@ -212,7 +212,7 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
             control.access(&self.lock.id, Access::Release);
         }
         self.guard = None;
-        control.set_level_only(&self.lock.id, control.level(&self.lock.id) - 1);
+        control.release_shared(&self.lock.id, control.level(&self.lock.id) - 1);
     }
 }
 

@@ -110,6 +110,8 @@ impl Thread {
             Kind::Task(task_data) => {
                 if let Some(control) = thread_control.and(task_data.control()) {
                     control.access(&task_data.id, Access::Unpark);
+                    // Also if there is a token: each `unpark` happens before the next `park`.
+                    control.release_at(std::ptr::from_ref(&task_data.id).addr());
                     control.set_level(&task_data.id, 1);
                 }
             }

@@ -3,14 +3,14 @@
 use std::sync::atomic::Ordering;
 
 use super::{
-    events::{Alternative, Event, EventId, INITIAL, Kind, NOWHERE},
+    events::{Alternative, Event, EventId, INITIAL, Kind, NOWHERE, Role},
     run::TaskState,
     state::Graph,
 };
 use crate::{
     order::VectorClock,
     scheduler::{AtomicStep, Choice},
-    step::{Access, TaskId},
+    step::{Access, SharedId, Step, TaskId},
 };
 
 /// What is known of an event before it is executed.
@@ -25,15 +25,17 @@ struct Label {
 
 impl Graph {
     /// The next event of `task`, if it was executed before.
-    fn next(&self, task: TaskId) -> Option<EventId> {
+    pub(super) fn next(&self, task: TaskId) -> Option<EventId> {
         self.events.of_task(task, self.run.tasks[task.index()].made)
     }
 
     /// Executes an event of the graph, and brings what is known of it up to date.
     fn execute(&mut self, id: EventId) {
         let event = self.events.at(id);
-        let Event { task, index, kind, order, source, .. } = *event;
+        let Event { task, index, kind, order, source, woken, .. } = *event;
         let from = if kind == Kind::UpdateWrite { self.events.source_of_update(id) } else { source };
+        let role = self.role_of_write(id);
+        self.learn(task, woken.and_then(|(task, index)| self.events.of_task(task, index)));
         let is_read = kind.reads() || kind == Kind::UpdateWrite;
         let (message, cause) = if is_read && from != INITIAL {
             let store = self.events.at(from);
@@ -41,11 +43,11 @@ impl Graph {
         } else {
             Default::default()
         };
-        let TaskState { made, clocks, causes } = &mut self.run.tasks[task.index()];
+        let TaskState { made, clocks, causes, .. } = &mut self.run.tasks[task.index()];
         *made += 1;
         let event = self.events.at_mut(id);
         match kind {
-            Kind::Local | Kind::Value { .. } => (),
+            Kind::Local | Kind::Value { .. } | Kind::Release => (),
             Kind::Fence => {
                 clocks.now.include(task, index);
                 clocks.acquire_fence(order);
@@ -57,9 +59,24 @@ impl Graph {
                 clocks.read(order, &message);
                 causes.join(&cause);
             }
+            Kind::Object(role) => {
+                (event.view, event.causes) = (clocks.now, *causes);
+                if matches!(role, Role::Wait | Role::Park) {
+                    clocks.now.join(&message);
+                }
+                causes.join(&cause);
+            }
             Kind::Write => {
                 clocks.now.include(task, index);
                 clocks.store(task, order, &mut event.view);
+            }
+            Kind::UpdateWrite if role.is_some() => {
+                // The holder of a lock releases what it did with the release of the lock.
+                event.view = message;
+                if role == Some(Role::Tell) {
+                    clocks.now.include(task, index);
+                    event.view.join(&clocks.now);
+                }
             }
             Kind::UpdateWrite => {
                 clocks.now.include(task, index);
@@ -67,17 +84,39 @@ impl Graph {
                 clocks.update(task, order, &mut event.view);
             }
         }
+        if kind.holds() {
+            let releases = self.events.awaited(id);
+            releases.into_iter().for_each(|it| self.learn(task, it));
+        }
+        let TaskState { clocks, causes, .. } = &mut self.run.tasks[task.index()];
         clocks.now.include(task, index);
         causes.include(task, index);
+        let event = self.events.at_mut(id);
         event.happened = clocks.now;
         if !kind.reads() {
             event.causes = *causes;
         }
-        if self.run.is_executed.len() <= id as usize {
-            self.run.is_executed.resize(id as usize + 1, false);
+        self.run.executed(id, task);
+    }
+
+    /// The role of an access to another object than an atomic, given its write.
+    fn role_of_write(&self, event: EventId) -> Option<Role> {
+        if self.events.at(event).kind != Kind::UpdateWrite {
+            return None;
         }
-        self.run.is_executed[id as usize] = true;
-        self.run.is_step_begun |= self.run.task == Some(task);
+        match self.events.read_of_update(event).kind {
+            Kind::Object(role) => Some(role),
+            _ => None,
+        }
+    }
+
+    /// `event`, if there is one, happens before what `task` does next, which depends on it.
+    fn learn(&mut self, task: TaskId, event: Option<EventId>) {
+        let Some(event) = event else { return };
+        let Event { happened, causes, .. } = *self.events.at(event);
+        let state = &mut self.run.tasks[task.index()];
+        state.clocks.now.join(&happened);
+        state.causes.join(&causes);
     }
 
     /// Adds an event, and executes it.
@@ -86,7 +125,8 @@ impl Graph {
         let index = self.run.tasks[task.index()].made;
         let begins_step = self.run.task == Some(task) && !self.run.is_step_begun;
         let event = Event::new(task, index, kind, order, location, source);
-        let id = self.events.push(Event { begins_step, ..event });
+        let woken = if kind.holds() { self.run.tasks[task.index()].woken.take() } else { None };
+        let id = self.events.push(Event { begins_step, woken, ..event });
         self.execute(id);
         id
     }
@@ -135,6 +175,10 @@ impl Graph {
             None => self.events.locations.len() as u32,
         };
         self.run.locate(access.object, location);
+        if let Some(role) = Role::of(access.access) {
+            self.add_object(access.task, role, access.object, location);
+            return Choice::Step(0);
+        }
         let known = self.events.locations.get(location as usize).map_or(0, |it| it.stores.len());
         if access.stores != known + 1 {
             return self.divergence();
@@ -155,12 +199,16 @@ impl Graph {
             Kind::UpdateRead { success, failure } => {
                 access.access == Access::Update && (success, failure) == (access.order, access.failure)
             }
-            Kind::Local | Kind::Fence | Kind::Value { .. } | Kind::UpdateWrite => false,
+            Kind::Object(role) => Role::of(access.access) == Some(role),
+            Kind::Local | Kind::Fence | Kind::Value { .. } | Kind::UpdateWrite | Kind::Release => false,
         };
         if !is_same || self.run.location(access.object).is_some_and(|it| it != location) {
             return self.divergence();
         }
         self.run.locate(access.object, location);
+        if matches!(kind, Kind::Object(_)) {
+            return self.object_again(id, access.object);
+        }
         let store = if kind == Kind::Write { id } else { source };
         let number = self.run.number(&self.events.locations[location as usize], store);
         if access.stores <= number {
@@ -191,6 +239,73 @@ impl Graph {
             self.execute(id);
         }
         Choice::Step(number)
+    }
+
+    /// An access to another object than an atomic: it comes after the accesses so far.
+    fn add_object(&mut self, task: TaskId, role: Role, object: SharedId, location: u32) {
+        let stores = self.events.locations.get(location as usize).map_or(&[][..], |it| &it.stores);
+        let (known, source) = (stores.len(), stores.last().copied().unwrap_or(INITIAL));
+        let (kind, order) = (Kind::Object(role), Ordering::Relaxed);
+        let read = self.add(Label { task, kind, order, location, source });
+        self.events.at_mut(read).alternatives = self.events.earlier(read, known);
+        self.add_update_write(read);
+        self.hold(read, object);
+    }
+
+    /// The execution has ended, and the task of `step` waits for a lock. It might have been first:
+    /// so its acquisition is added, without being executed.
+    pub(super) fn add_blocked(&mut self, step: &Step) {
+        let Step { task, access, object, .. } = *step;
+        let (Some(role), Some(location)) = (Role::of(access), self.run.location(object)) else { return };
+        if self.next(task).is_some() {
+            return;
+        }
+        let stores = &self.events.locations[location as usize].stores;
+        let (known, source) = (stores.len(), stores.last().copied().unwrap_or(INITIAL));
+        let woken = self.run.tasks[task.index()].woken;
+        self.learn(task, woken.and_then(|(task, index)| self.events.of_task(task, index)));
+        let TaskState { made, clocks, causes, .. } = self.run.tasks[task.index()];
+        let event = Event::new(task, made, Kind::Object(role), Ordering::Relaxed, location, source);
+        let view = clocks.now;
+        let read = self.events.push(Event { begins_step: true, woken, view, causes, ..event });
+        self.events.set_source(read, source, Ordering::Relaxed);
+        self.events.at_mut(read).alternatives = self.events.earlier(read, known);
+    }
+
+    /// The same access was made before, or is made now that a lock is free.
+    fn object_again(&mut self, read: EventId, object: SharedId) -> Choice {
+        let task = self.events.at(read).task;
+        if !self.events.is_unblocked(read, |it| self.run.is_done(it)) {
+            return self.divergence();
+        }
+        if self.events.at(read).kind.holds() {
+            self.events.at_mut(read).woken = self.run.tasks[task.index()].woken.take();
+        }
+        self.execute(read);
+        match self.next(task) {
+            Some(write) if self.events.at(write).kind == Kind::UpdateWrite => self.execute(write),
+            Some(_) => return self.divergence(),
+            None => self.add_update_write(read),
+        }
+        self.hold(read, object);
+        Choice::Step(0)
+    }
+
+    /// The task of `read` holds the lock `object`, if it is one.
+    fn hold(&mut self, read: EventId, object: SharedId) {
+        let Event { task, kind, index, .. } = *self.events.at(read);
+        if kind.holds() {
+            self.run.held.push((task, object, index + 1));
+        }
+    }
+
+    /// `task` releases `object`, if that is a lock and it holds it.
+    pub(super) fn release(&mut self, task: TaskId, object: SharedId) {
+        let held = self.run.held.iter().rposition(|it| (it.0, it.1) == (task, object));
+        let Some(held) = held else { return };
+        let (.., source) = self.run.held.remove(held);
+        let (kind, order, location) = (Kind::Release, Ordering::Relaxed, NOWHERE);
+        self.add_or_execute(Label { task, kind, order, location, source });
     }
 
     fn add_read(&mut self, access: AtomicStep<'_>, location: u32) {

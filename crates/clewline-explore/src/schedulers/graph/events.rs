@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::{
     order::VectorClock,
-    step::{PerTask, TaskId, TaskSet},
+    step::{Access, PerTask, TaskId, TaskSet},
 };
 
 /// The number of an event: its position in the order in which events were added.
@@ -70,14 +70,55 @@ pub(super) enum Kind {
         success: Ordering,
         failure: Ordering,
     },
+    /// The read of an access to another object than an atomic. A write follows.
+    Object(Role),
     Write,
-    /// The write of an update; the event before it is the read.
+    /// The write of an update, or of an access to another object; the event before it is the read.
     UpdateWrite,
+    /// The release of a lock. Its `source` is the index of the write of the acquisition.
+    Release,
+}
+
+/// What an access to another object than an atomic does. The accesses of an object are ordered like
+/// updates of an atomic: each reads the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Acquires a lock, exclusively or shared.
+    Exclusive,
+    Shared,
+    /// Acquires what was released: a task begins to wait for a notification, or takes its park
+    /// token.
+    Wait,
+    Park,
+    /// Releases: a notification, or a park token.
+    Tell,
+}
+
+impl Role {
+    pub(super) fn of(access: Access) -> Option<Role> {
+        match access {
+            Access::Acquire => Some(Role::Exclusive),
+            Access::AcquireShared => Some(Role::Shared),
+            Access::Wait => Some(Role::Wait),
+            Access::Park => Some(Role::Park),
+            Access::Notify | Access::Unpark => Some(Role::Tell),
+            _ => None,
+        }
+    }
+
+    pub(super) fn holds(self) -> bool {
+        matches!(self, Role::Exclusive | Role::Shared)
+    }
 }
 
 impl Kind {
     pub(super) fn reads(self) -> bool {
-        matches!(self, Kind::Read | Kind::UpdateRead { .. })
+        matches!(self, Kind::Read | Kind::UpdateRead { .. } | Kind::Object(_))
+    }
+
+    /// Whether it acquires a lock.
+    pub(super) fn holds(self) -> bool {
+        matches!(self, Kind::Object(role) if role.holds())
     }
 
     /// The ordering of a read: an update that does not write has another.
@@ -116,6 +157,8 @@ pub(super) struct Event {
     pub(super) location: u32,
     /// Of a read: the store that it reads. Of a value: the value.
     pub(super) source: u32,
+    /// The event that woke its task, as its task and index, if it had to wait for one.
+    pub(super) woken: Option<(TaskId, u32)>,
     /// The events that happen before it, and itself.
     pub(super) happened: Prefix,
     /// The events before it by program order and reads-from. Of a read, without what it reads; of a
@@ -146,6 +189,7 @@ impl Event {
             order,
             location,
             source,
+            woken: None,
             happened: Prefix::default(),
             causes: Prefix::default(),
             view: Prefix::default(),
@@ -155,9 +199,9 @@ impl Event {
 
     fn without_alternatives(&self) -> Event {
         let Event { task, index, kind, begins_step, order, location, source, .. } = *self;
-        let Event { happened, causes, view, .. } = *self;
+        let Event { woken, happened, causes, view, .. } = *self;
         let event = Event::new(task, index, kind, order, location, source);
-        Event { begins_step, happened, causes, view, ..event }
+        Event { begins_step, woken, happened, causes, view, ..event }
     }
 
     /// Whether it is in the total order of sequentially consistent events.
@@ -289,6 +333,9 @@ impl Events {
         if source != INITIAL {
             event.causes.join(&self.at(source).causes);
         }
+        for release in self.awaited(read).into_iter().flatten() {
+            event.causes.join(&self.at(release).causes);
+        }
         event.causes.include(task, event.index);
         let write = self.push(event);
         self.place(write, source);
@@ -308,9 +355,60 @@ impl Events {
 
     /// The store that an update reads, given its write.
     pub(super) fn source_of_update(&self, write: EventId) -> EventId {
+        self.read_of_update(write).source
+    }
+
+    /// The read of an update, given its write.
+    pub(super) fn read_of_update(&self, write: EventId) -> &Event {
         let event = self.at(write);
-        let read = self.of_task(event.task, event.index - 1).expect("its read comes before it");
-        self.at(read).source
+        self.at(self.of_task(event.task, event.index - 1).expect("its read comes before it"))
+    }
+
+    /// The release of a lock, given the write of its acquisition.
+    fn release_of(&self, write: EventId) -> Option<EventId> {
+        let event = self.at(write);
+        let later = self.tasks[event.task.index()][event.index as usize..].iter().copied();
+        let mut releases = later.filter(|it| self.at(*it).kind == Kind::Release);
+        releases.find(|it| self.at(*it).source == event.index)
+    }
+
+    /// The releases that the acquisition of a lock has to wait for; `None` for one that is not
+    /// there. These are the release of the last exclusive acquisition before it, and, if it is
+    /// exclusive itself, those of the shared ones in between.
+    pub(super) fn awaited(&self, read: EventId) -> Vec<Option<EventId>> {
+        let Event { kind, source, .. } = *self.at(read);
+        let (mut releases, mut store) = (Vec::new(), source);
+        while kind.holds() && store != INITIAL {
+            let before = self.read_of_update(store);
+            let is_shared = before.kind == Kind::Object(Role::Shared);
+            if !is_shared || kind == Kind::Object(Role::Exclusive) {
+                releases.push(self.release_of(store));
+            }
+            store = if is_shared { before.source } else { INITIAL };
+        }
+        releases
+    }
+
+    /// Where else an access to another object than an atomic can come, which comes after all
+    /// `known` ones.
+    pub(super) fn earlier(&self, read: EventId, known: usize) -> Vec<Alternative> {
+        let event = self.at(read);
+        let location = self.location(event);
+        // A task parks until it has a token.
+        let is_token =
+            |it: &EventId| *it != INITIAL && self.read_of_update(*it).kind == Kind::Object(Role::Tell);
+        let others = (self.oldest_readable(location, &event.view)..known).map(|it| location.store(it));
+        let others = others.filter(|it| event.kind != Kind::Object(Role::Park) || is_token(it));
+        others.map(|store| Alternative::Source { store, writes: true }).collect()
+    }
+
+    /// Whether all that an event depends on is in `done`, besides program order.
+    pub(super) fn is_unblocked(&self, event: EventId, done: impl Fn(EventId) -> bool) -> bool {
+        let Event { kind, source, woken, .. } = *self.at(event);
+        let waker = woken.map(|(task, index)| self.of_task(task, index));
+        (!kind.reads() || source == INITIAL || done(source))
+            && waker.is_none_or(|it| it.is_some_and(&done))
+            && (!kind.holds() || self.awaited(event).into_iter().all(|it| it.is_some_and(&done)))
     }
 
     /// The number of the oldest store that a task that knows `known` can read: it has seen no newer
@@ -322,7 +420,7 @@ impl Events {
     }
 
     /// See [`Graph::canonical`](super::Graph::canonical).
-    pub(super) fn canonical(&self) -> Vec<u32> {
+    pub(super) fn canonical(&self, keeps: impl Fn(EventId) -> bool) -> Vec<u32> {
         let name = |it: EventId| match self.all.get(it as usize) {
             Some(event) => u32::from(event.task.0) << 24 | event.index,
             None => INITIAL,
@@ -330,8 +428,8 @@ impl Events {
         let mut words = Vec::new();
         let mut locations = Vec::new();
         for events in &self.tasks {
-            words.push(events.len() as u32);
-            for event in events.iter().map(|it| self.at(*it)) {
+            words.push(events.iter().filter(|it| keeps(**it)).count() as u32);
+            for event in events.iter().filter(|it| keeps(**it)).map(|it| self.at(*it)) {
                 let source = if event.kind.reads() { name(event.source) } else { event.source };
                 if event.location != NOWHERE && !locations.contains(&event.location) {
                     locations.push(event.location);

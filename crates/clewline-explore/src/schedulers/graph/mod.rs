@@ -13,6 +13,11 @@
 //! * A graph that is to be explored is executed again, in an order of its events in which each
 //!   comes after what it depends on (`plan`), and then continued.
 //!
+//! Locks, condition variables and park tokens are objects like atomics: each access to one is an
+//! update, which reads the access before it. An acquisition that was revisited waits until the lock
+//! is released, and is executed then; an acquisition that waits at the end of an execution is added
+//! all the same, since it might have been first.
+//!
 //! The graph before a revisit is kept, to be continued later. So there is one graph for each
 //! revisit in a row, and memory grows with the square of the number of events at most.
 //!
@@ -21,7 +26,7 @@
 //! of a graph.
 //!
 //! Requires: a system that lets the scheduler choose stores ([`GraphPath`]), and tasks that are not
-//! started by other tasks. A step that accesses another object than an atomic is refused.
+//! started by other tasks. A step that accesses another kind of object is refused.
 //!
 //! Invariants: the graph is consistent wherever it is executed; the events below `base` have no
 //! alternatives that are still to be explored in it.
@@ -41,7 +46,7 @@ use crate::{
     scheduler::{AtomicStep, Begin, Choice, Diverged, FastPath, GraphPath, Point, Scheduler},
     step::{Access, SharedId, Step, TaskId, TaskSet},
 };
-use events::INITIAL;
+use events::{EventId, INITIAL, Role};
 pub use state::Graph;
 
 /// The entry in the table of schedulers.
@@ -54,13 +59,17 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
     make: |_: &SchedulerSettings| Box::new(Graph::default()),
 };
 
-const OTHER_OBJECTS: &str = "the scheduler `graph` explores atomics and fences only, and a thread accesses \
-                             another object, such as a lock; use `bounded-dpor`";
+const OTHER_OBJECTS: &str = "the scheduler `graph` explores atomics, fences, locks, condition variables and \
+                             park only, and a thread accesses another object, or tries to take a lock; use \
+                             `bounded-dpor`";
+const READERS: &str = "the scheduler `graph` does not explore threads that take a lock shared to release threads \
+                       that hold it shared, while another thread waits for it; use `bounded-dpor`";
 
 /// Why a step cannot be explored, if it cannot.
 fn refusal(step: &Step) -> Option<&'static str> {
     match step.access {
         Access::Local | Access::Read | Access::Write | Access::Update | Access::Fence => None,
+        other if Role::of(other).is_some() => None,
         _ => Some(OTHER_OBJECTS),
     }
 }
@@ -90,7 +99,10 @@ impl Scheduler for Graph {
         }
         let index = match self.run.next_task() {
             Some(task) => point.enabled.iter().position(|it| it.task == task),
-            None => Some(0),
+            None => match self.next_index(point) {
+                Some(index) => Some(index),
+                None => return Choice::Refused(READERS),
+            },
         };
         let Some(index) = index else {
             return Choice::Diverged(Diverged::new(self.run.steps(), &[], point));
@@ -112,6 +124,26 @@ impl Scheduler for Graph {
 
     fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
         Some(self)
+    }
+}
+
+impl Graph {
+    /// The step with which the execution continues beyond the plan. An acquisition that waits for a
+    /// release comes first, before other accesses to its lock.
+    fn next_index(&self, point: &Point<'_>) -> Option<usize> {
+        let is_done = |it: EventId| self.run.is_done(it);
+        let can_follow = |step: &Step| match self.next(step.task) {
+            Some(event) => self.events.is_unblocked(event, is_done),
+            None => false,
+        };
+        let is_free = |step: &Step| {
+            let location = self.run.location(step.object).map(|it| &self.events.locations[it as usize]);
+            let is_object = Role::of(step.access).is_some();
+            self.next(step.task).is_none()
+                && !(is_object && location.is_some_and(|it| it.reads.iter().any(|it| !is_done(*it))))
+        };
+        let mut steps = point.enabled.iter();
+        steps.position(can_follow).or_else(|| point.enabled.iter().position(is_free))
     }
 }
 
@@ -157,6 +189,19 @@ impl GraphPath for Graph {
 
     fn choose_value_of(&mut self, task: TaskId, n: u32) -> u32 {
         self.draw(task, n)
+    }
+
+    fn on_release(&mut self, task: TaskId, object: SharedId) {
+        self.release(task, object);
+    }
+
+    fn on_wake(&mut self, by: TaskId, task: TaskId) {
+        let last = self.run.tasks[by.index()].made.checked_sub(1);
+        self.run.tasks[task.index()].woken = last.map(|it| (by, it));
+    }
+
+    fn on_blocked(&mut self, step: &Step) {
+        self.add_blocked(step);
     }
 
     fn on_fence(&mut self, task: TaskId, order: Ordering) {

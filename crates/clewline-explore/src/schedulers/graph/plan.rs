@@ -36,10 +36,26 @@ impl Events {
                 }
             }
             if left == left_before {
-                return None;
+                return self.can_wait(&made, &done).then_some(plan);
             }
         }
         Some(plan)
+    }
+
+    /// Whether the events that were not executed can be executed later: each acquires a lock, and
+    /// waits for a release that is not there yet.
+    fn can_wait(&self, made: &[usize], done: &[bool]) -> bool {
+        let mut rest = self.tasks.iter().zip(made).map(|(events, made)| &events[*made..]);
+        rest.all(|rest| match *rest {
+            [] => true,
+            [event] if self.at(event).kind.holds() => {
+                let is_done = |it: EventId| done[it as usize];
+                let source = self.at(event).source;
+                (source == INITIAL || is_done(source))
+                    && self.awaited(event).into_iter().all(|it| it.is_none_or(is_done))
+            }
+            _ => false,
+        })
     }
 
     /// The events of `task` from `first` on that are executed as one step.
@@ -57,9 +73,8 @@ impl Events {
         before: &[(EventId, EventId)],
         done: &[bool],
     ) -> bool {
-        let it = self.at(event);
         let is_done = |other: EventId| other == INITIAL || done[other as usize] || step.contains(&other);
-        (!it.kind.reads() || is_done(it.source)) && {
+        self.is_unblocked(event, is_done) && {
             let first = before.partition_point(|it| it.1 < event);
             before[first..].iter().take_while(|it| it.1 == event).all(|it| is_done(it.0))
         }

@@ -48,9 +48,9 @@ impl Events {
             stores.filter(|it| *it != revisiting).find(|it| is_there(*it)).unwrap_or(INITIAL)
         };
         match it.kind {
-            Kind::Local | Kind::Fence => true,
+            Kind::Local | Kind::Fence | Kind::Release => true,
             Kind::Value { .. } => it.source == 0,
-            Kind::Read | Kind::UpdateRead { .. } => last() == it.source,
+            Kind::Read | Kind::UpdateRead { .. } | Kind::Object(_) => last() == it.source,
             Kind::Write | Kind::UpdateWrite => {
                 debug_assert!(it.location != NOWHERE);
                 let is_read = |read: &EventId| self.at(*read).source == event && is_there(*read);

@@ -20,6 +20,8 @@ pub(super) struct Run {
     // The task of the present step, and whether an event of the step has been executed.
     pub(super) task: Option<TaskId>,
     pub(super) is_step_begun: bool,
+    // The locks that tasks hold: the task, the lock, and the index of the write of the acquisition.
+    pub(super) held: Vec<(TaskId, SharedId, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,6 +30,8 @@ pub(super) struct TaskState {
     pub(super) made: u32,
     pub(super) clocks: TaskClocks<Prefix>,
     pub(super) causes: Prefix,
+    // The event that woke it last: its task and index.
+    pub(super) woken: Option<(TaskId, u32)>,
 }
 
 impl Run {
@@ -37,6 +41,7 @@ impl Run {
         self.tasks = Default::default();
         self.is_executed.clear();
         self.locations.clear();
+        self.held.clear();
     }
 
     /// The task of the next step, if it was executed before.
@@ -86,6 +91,16 @@ impl Run {
             self.locations.resize(at + 1, NOWHERE);
         }
         self.locations[at] = location;
+    }
+
+    /// An event of `task` has been executed.
+    pub(super) fn executed(&mut self, event: EventId, task: TaskId) {
+        let at = event as usize;
+        if self.is_executed.len() <= at {
+            self.is_executed.resize(at + 1, false);
+        }
+        self.is_executed[at] = true;
+        self.is_step_begun |= self.task == Some(task);
     }
 
     pub(super) fn is_done(&self, event: EventId) -> bool {

@@ -30,7 +30,8 @@ impl Graph {
     /// the stores of each location in modification order. Stores are named by task and index.
     #[must_use]
     pub fn canonical(&self) -> Vec<u32> {
-        self.events.canonical()
+        // What waits for a lock has not been executed.
+        self.events.canonical(|it| self.run.is_done(it))
     }
 
     pub(super) fn fail(&mut self, problem: Choice) {

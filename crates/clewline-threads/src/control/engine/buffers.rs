@@ -24,6 +24,8 @@ pub(super) struct WeakMemory {
     pub(super) write_back: Vec<Option<(*const (), WriteBack)>>,
     // The lock that this step acquires has been acquired.
     pub(super) has_acquired: bool,
+    // The lock that is released was held shared.
+    pub(super) is_shared_release: bool,
     // Where `compare_exchange_weak` failed spuriously, and in which operation.
     pub(super) spurious_failures: Vec<(TaskId, u32, Place)>,
     pub(super) race: Option<DataRace>,
@@ -31,6 +33,8 @@ pub(super) struct WeakMemory {
     pub(super) orders: Vec<HappensBefore>,
     // If execution graphs are explored: what each task has read last from each object.
     pub(super) last_read: Vec<(TaskId, SharedId, u32)>,
+    // The same for objects other than atomics: how many times the object had changed.
+    pub(super) last_version: Vec<(TaskId, SharedId, u32)>,
     /// Some task observes reference counts.
     pub(super) counts_matter: bool,
 }
@@ -47,10 +51,12 @@ impl WeakMemory {
             owner_of,
             write_back,
             has_acquired,
+            is_shared_release: _,
             spurious_failures,
             race,
             orders,
             last_read,
+            last_version,
             counts_matter: _,
         } = self;
         if !buffers.is_empty() {
@@ -62,5 +68,6 @@ impl WeakMemory {
         spurious_failures.clear();
         orders.clear();
         last_read.clear();
+        last_version.clear();
     }
 }

@@ -88,8 +88,8 @@ impl Engine {
             movable = self.graph_movable(movable);
         }
         let is_wait = movable.is_empty() && !self.spinning.is_empty();
-        if is_wait && (self.is_free || self.is_graph && !self.has_read_last()) {
-            return self.finish(if self.is_free { Ending::Stuck } else { Ending::Redundant });
+        if is_wait && let Some(ending) = self.graph_wait() {
+            return self.finish(ending);
         }
         if is_wait || (yields || LONG_EXECUTION_STEPS <= self.steps) && !self.is_free {
             match self.repeats(movable, TaskSet::EMPTY, is_wait) {
@@ -171,6 +171,9 @@ impl Engine {
     }
 
     pub(super) fn finish(&mut self, ending: Ending) -> bool {
+        if self.is_graph && ending != Ending::Full {
+            self.graph_blocked();
+        }
         if ending != Ending::Full {
             self.report_abandoned(TaskSet::EMPTY);
         }

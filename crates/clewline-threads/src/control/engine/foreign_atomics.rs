@@ -233,14 +233,14 @@ impl Control {
     pub fn acquire_object(self, task: TaskId, address: usize) {
         let engine = self.engine();
         let id = engine.objects.id(address);
-        engine.memory().acquire(task, id);
+        engine.memory().acquire(task, id, Access::Acquire);
     }
 
     /// What `task` did happens before what tasks do after they acquire the object.
     pub fn release_object(self, task: TaskId, address: usize) {
         let engine = self.engine();
         let id = engine.objects.id(address);
-        engine.memory().release(task, id);
+        engine.memory().release(task, id, Access::Acquire);
     }
 
     /// `later` continues after what `earlier` did so far.

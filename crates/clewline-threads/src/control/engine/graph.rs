@@ -5,10 +5,12 @@
 //! tasks have moved: a task that yields continues, and a loop waits if it has read the same
 //! values again, whatever has been stored since.
 
-use clewline_explore::{Ending, GraphPath, Scheduler, SharedId, TaskId, TaskSet};
+use std::sync::atomic::Ordering;
 
-use super::state::Engine;
-use crate::control::memory::{AtomicAccess, MemoryModel};
+use clewline_explore::{Access, AtomicStep, Ending, GraphPath, Scheduler, SharedId, Step, TaskId, TaskSet};
+
+use super::state::{Control, Engine};
+use crate::control::memory::{AtomicAccess, ChoiceSource, MemoryModel};
 
 const MODEL: &str = "the scheduler `graph` explores `--memory-model rc11` only; use `bounded-dpor`";
 const FOREIGN: &str = "the scheduler `graph` does not explore unmodified code; use `bounded-dpor`";
@@ -16,6 +18,10 @@ const REAL_TIME: &str = "the scheduler `graph` does not see the order of an exec
                          for; use `bounded-dpor`";
 const STALE_READS: &str = "the scheduler `graph` has no bound of stale reads; use `bounded-dpor`";
 const SPURIOUS: &str = "the scheduler `graph` does not explore spurious failures; use `bounded-dpor`";
+
+const TIMEOUTS: &str = "the scheduler `graph` does not explore timeouts; use `bounded-dpor`";
+const LOOPS_WITH_LOCKS: &str = "the scheduler `graph` does not decide whether a loop that takes a lock waits forever; use `bounded-dpor`";
+const ONCE: &str = "the scheduler `graph` does not explore initialization that runs once; use `bounded-dpor`";
 
 pub(super) const STARTED_TASKS: &str =
     "the scheduler `graph` does not explore threads that other threads start; use `bounded-dpor`";
@@ -59,6 +65,52 @@ impl Engine {
         }
     }
 
+    /// `me` makes `step`, and accesses another object than an atomic if it is one of these.
+    pub(super) fn graph_object(&mut self, me: TaskId, step: &Step) {
+        let is_lock = matches!(step.access, Access::Acquire | Access::AcquireShared);
+        let is_object =
+            is_lock || matches!(step.access, Access::Wait | Access::Notify | Access::Park | Access::Unpark);
+        if !is_object || self.is_replica() {
+            return;
+        }
+        let task = &self.tasks[me.index()];
+        if self.waiting.contains(me) && task.until.has_timeout() {
+            return self.refuse_in_graph(TIMEOUTS);
+        }
+        let version = self.objects.state(step.object).version;
+        if replaced(&mut self.weak.last_version, me, step.object, version) {
+            self.spinning.remove(me);
+            self.tasks[me.index()].spins = None;
+        }
+        let (order, object, access) = (Ordering::Relaxed, step.object, step.access);
+        let writes = &mut |_: usize| true;
+        let step = AtomicStep { task: me, object, access, order, failure: order, stores: 1, writes };
+        ChoiceSource::store(self, step);
+    }
+
+    /// `me` has released `object`.
+    pub(super) fn graph_release(&mut self, me: TaskId, object: SharedId) {
+        if let Some(graph) = self.graph() {
+            graph.on_release(me, object);
+        }
+    }
+
+    /// The execution ends: tells which tasks wait for locks.
+    #[cold]
+    pub(super) fn graph_blocked(&mut self) {
+        // A loop that waits could go on, but does not.
+        let blocked = self.started.without(self.ended).without(self.spinning);
+        for task in blocked.intersection(self.waiting) {
+            let task = &self.tasks[task.index()];
+            let is_lock = matches!(task.pending.access, Access::Acquire | Access::AcquireShared);
+            let is_woken = task.is_woken || !task.until.is_woken();
+            let step = task.pending;
+            if let Some(graph) = self.graph().filter(|_| is_lock && is_woken) {
+                graph.on_blocked(&step);
+            }
+        }
+    }
+
     /// The tasks that can move: also waiting ones, if their next step was executed before.
     pub(super) fn graph_movable(&mut self, movable: TaskSet) -> TaskSet {
         let is_replaying = self.graph().is_some_and(|it| it.is_replaying());
@@ -77,30 +129,69 @@ impl Engine {
             return;
         }
         let value = (value.wrapping_add(1).wrapping_mul(0x517C_C1B7_2722_0A95) >> 32) as u32;
-        let known = &mut self.weak.last_read;
-        let is_new = match known.iter_mut().find(|it| (it.0, it.1) == (by.task, by.object)) {
-            Some(it) => std::mem::replace(&mut it.2, value) != value,
-            None => {
-                known.push((by.task, by.object, value));
-                true
-            }
-        };
-        if is_new {
+        if replaced(&mut self.weak.last_read, by.task, by.object, value) {
             self.spinning.remove(by.task);
             self.tasks[by.task.index()].spins = None;
         }
     }
 
+    /// Nothing but loops that wait can move. Returns how the execution ends, if that is known.
+    pub(super) fn graph_wait(&mut self) -> Option<Ending> {
+        if self.is_free {
+            return Some(Ending::Stuck);
+        }
+        if self.is_graph && !self.has_read_last() {
+            return Some(Ending::Redundant);
+        }
+        (self.is_graph && self.waits_with_locks()).then_some(Ending::Refused(LOOPS_WITH_LOCKS))
+    }
+
+    /// Whether a task that waits in a loop takes a lock, or the like, in each round.
+    fn waits_with_locks(&self) -> bool {
+        let waits = |task: TaskId, object: &SharedId| {
+            self.weak.last_version.iter().any(|it| (it.0, it.1) == (task, *object))
+        };
+        let objects = |task: TaskId| self.tasks[task.index()].spins.iter().flatten();
+        self.spinning.iter().any(|task| objects(task).any(|it| waits(task, it)))
+    }
+
     /// Whether all tasks that wait in loops have read the last stores.
-    pub(super) fn has_read_last(&mut self) -> bool {
+    fn has_read_last(&mut self) -> bool {
         for task in self.spinning {
             let objects = self.tasks[task.index()].spins.take().unwrap_or_default();
-            let is_last = self.graph().is_none_or(|it| it.has_read_last(task, &objects));
+            let version = |object: SharedId| {
+                let same = |it: &&(TaskId, SharedId, u32)| (it.0, it.1) == (task, object);
+                self.weak.last_version.iter().find(same).map(|it| it.2)
+            };
+            // Of another object than an atomic, what counts is whether it has changed since.
+            let (others, atomics): (Vec<SharedId>, Vec<SharedId>) =
+                objects.iter().partition(|it| version(**it).is_some());
+            let mut is_last = others.iter().all(|it| version(*it) == Some(self.objects.state(*it).version));
+            is_last &= self.graph().is_none_or(|it| it.has_read_last(task, &atomics));
             self.tasks[task.index()].spins = Some(objects);
             if !is_last {
                 return false;
             }
         }
         true
+    }
+}
+
+impl Control {
+    /// A one-time initialization.
+    pub(crate) fn note_once(self) {
+        self.engine().refuse_in_graph(ONCE);
+    }
+}
+
+/// Sets what `known` has for `task` and `object`. Returns whether that is something else than
+/// before.
+fn replaced(known: &mut Vec<(TaskId, SharedId, u32)>, task: TaskId, object: SharedId, value: u32) -> bool {
+    match known.iter_mut().find(|it| (it.0, it.1) == (task, object)) {
+        Some(it) => std::mem::replace(&mut it.2, value) != value,
+        None => {
+            known.push((task, object, value));
+            true
+        }
     }
 }

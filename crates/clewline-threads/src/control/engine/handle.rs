@@ -182,8 +182,12 @@ impl Control {
     pub(crate) fn wake(self, task: TaskId) {
         let engine = self.engine();
         engine.tasks[task.index()].is_woken = true;
+        let me = engine.current;
         if let Some(memory) = &mut engine.memory {
-            memory.wake(engine.current, task);
+            memory.wake(me, task);
+        }
+        if let Some(graph) = engine.graph() {
+            graph.on_wake(me, task);
         }
         engine.note_wake(task);
     }

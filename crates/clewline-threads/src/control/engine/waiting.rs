@@ -70,6 +70,13 @@ impl Control {
         }
     }
 
+    /// Sets the level of a lock that is held shared, and is released.
+    pub(crate) fn release_shared<T: ?Sized>(self, object: &T, level: i32) {
+        self.engine().weak.is_shared_release = true;
+        self.set_level_only(object, level);
+        self.engine().weak.is_shared_release = false;
+    }
+
     /// This task waits at the object until a task [wakes](Self::wake_at) it.
     pub(crate) fn wait_at<T: ?Sized>(self, object: &T) {
         let engine = self.engine();

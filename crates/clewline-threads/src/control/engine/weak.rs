@@ -265,7 +265,7 @@ impl Control {
             let engine = self.engine();
             engine.refuse_in_graph(COUNTS);
             let (me, id) = (engine.current, engine.objects.id(address));
-            self.with(|memory, _| memory.acquire(me, id));
+            self.with(|memory, _| memory.acquire(me, id, Access::Acquire));
         }
     }
 
@@ -274,7 +274,7 @@ impl Control {
         if self.is_weak() {
             let engine = self.engine();
             let (me, id) = (engine.current, engine.objects.id(address));
-            self.with(|memory, _| memory.release(me, id));
+            self.with(|memory, _| memory.release(me, id, Access::Acquire));
         }
     }
 
@@ -401,6 +401,9 @@ impl Engine {
         for other in step.after {
             self.memory().begin_after(me, other);
         }
+        if self.is_graph {
+            self.graph_object(me, step);
+        }
         // Foreign code reports what its locks order.
         if self.foreign.is_some() {
             return;
@@ -418,7 +421,7 @@ impl Engine {
                 | Access::Await
         );
         if learns && step.object != SharedId::NONE {
-            self.memory().acquire(me, step.object);
+            self.memory().acquire(me, step.object, step.access);
         }
     }
 
@@ -436,15 +439,20 @@ impl Engine {
                     Access::Acquire | Access::AcquireShared | Access::TryAcquire | Access::TryAcquireShared
                 )
         };
-        if self.step.as_ref().is_some_and(takes) && !std::mem::replace(&mut self.weak.has_acquired, true) {
-            self.memory().acquire(me, object);
+        let taken = self.step.filter(takes).map(|it| it.access);
+        if let Some(access) = taken
+            && !std::mem::replace(&mut self.weak.has_acquired, true)
+        {
+            self.memory().acquire(me, object, access);
         } else {
             // A task that is unwinding did not wait for its stores.
             while self.memory().first_buffered(me).is_some() {
                 self.flush_one(me);
             }
             self.buffers_changed();
-            self.memory().release(me, object);
+            let held = if self.weak.is_shared_release { Access::AcquireShared } else { Access::Acquire };
+            self.memory().release(me, object, held);
+            self.graph_release(me, object);
         }
     }
 

@@ -24,7 +24,7 @@ mod tso;
 use std::{ops::Range, str::FromStr, sync::atomic::Ordering};
 
 use clewline_core::{NotFound, ParseError};
-use clewline_explore::{AtomicStep, Schedule, SharedId, TaskClocks, TaskId, VectorClock, acquires};
+use clewline_explore::{Access, AtomicStep, Schedule, SharedId, TaskClocks, TaskId, VectorClock, acquires};
 
 pub use origin::{Loaded, Missed, Origin};
 
@@ -161,6 +161,8 @@ struct Location {
     held: u64,
     // Of a lock or a channel: the view that its next owner joins.
     sync: View,
+    // Of a lock: the view of those that held it shared, which its next exclusive owner joins.
+    shared_sync: View,
     // Of a cell.
     cell_accesses: CellAccesses,
     // Of an atomic of foreign code: its size in bytes; 0 if it is not known.
@@ -494,22 +496,28 @@ impl MemoryState {
     }
 
     /// `task` acquires a lock or a similar object: what its previous owners did happens before.
-    pub(super) fn acquire(&mut self, task: TaskId, object: SharedId) {
+    /// Those that held it shared release it to exclusive owners only.
+    pub(super) fn acquire(&mut self, task: TaskId, object: SharedId, access: Access) {
         self.task(task);
         self.at(object);
         let clocks = &mut self.tasks[task.index()].clocks;
         clocks.now.join(&self.locations[object.0 as usize].sync);
+        if !access.is_shared() {
+            clocks.now.join(&self.locations[object.0 as usize].shared_sync);
+        }
         if !self.released_unseen.is_empty() {
             clocks.now.join_stores(&self.released_unseen);
         }
     }
 
-    /// `task` releases it.
-    pub(super) fn release(&mut self, task: TaskId, object: SharedId) {
+    /// `task` releases it; it was acquired with `access`.
+    pub(super) fn release(&mut self, task: TaskId, object: SharedId, access: Access) {
         self.task(task);
         self.at(object);
         let view = &mut self.tasks[task.index()].clocks.now;
-        self.locations[object.0 as usize].sync.join(view);
+        let location = &mut self.locations[object.0 as usize];
+        let sync = if access.is_shared() { &mut location.shared_sync } else { &mut location.sync };
+        sync.join(view);
         view.tick(task);
     }
 

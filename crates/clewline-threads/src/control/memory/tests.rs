@@ -22,6 +22,7 @@ use crate::{
 };
 
 mod graph;
+mod graph_objects;
 mod oracle;
 mod rules;
 

@@ -305,19 +305,26 @@ fn what_is_not_explored_is_refused_with_a_sentence() {
     }
     let lock: Body = |_| {
         let lock = Mutex::new(3);
-        *lock.lock().expect("no task panics")
+        *lock.try_lock().expect("no task holds it")
     };
     let start: Body = |it| {
         it[0].store(1, Relaxed);
         crate::thread::spawn(|| 1).join().expect("it does not panic")
     };
+    let wait: Body = |_| {
+        crate::thread::park_timeout(std::time::Duration::ZERO);
+        0
+    };
+    let once: Body = |_| *crate::sync::OnceLock::new().get_or_init(|| 3);
     let count: Body = |_| {
         let shared = crate::sync::Arc::new(1);
         drop(crate::sync::Arc::clone(&shared));
         crate::sync::Arc::strong_count(&shared)
     };
     for (body, word) in [
-        (lock, "another object, such as a lock"),
+        (lock, "tries to take a lock"),
+        (wait, "timeouts"),
+        (once, "runs once"),
         (start, "threads that other threads start"),
         (count, "reference counts"),
     ] {

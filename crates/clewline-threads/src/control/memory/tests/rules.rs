@@ -67,8 +67,8 @@ impl OneWordMemory {
 
     /// What `earlier` did happens before what `later` does from now on.
     fn order(&mut self, earlier: TaskId, later: TaskId) {
-        self.state.release(earlier, LOCK);
-        self.state.acquire(later, LOCK);
+        self.state.release(earlier, LOCK, Access::Acquire);
+        self.state.acquire(later, LOCK, Access::Acquire);
     }
 
     /// Whether the next write of `writer` races with `reader` after `act`.
