@@ -31,7 +31,7 @@ pub(crate) trait ErasedActors {
     fn hash(&self, message: MessageId) -> Fingerprint;
 
     /// See [`Harness::key`](crate::Harness::key).
-    fn key(&self, message: MessageId) -> Option<u64>;
+    fn key(&mut self, message: MessageId) -> Option<u64>;
 
     /// See [`Harness::response`](crate::Harness::response).
     fn response(&mut self, message: MessageId) -> Option<ReturnId>;

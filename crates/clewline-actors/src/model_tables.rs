@@ -12,6 +12,7 @@ use std::{
 };
 
 use clewline_core::{Event, History, Specification};
+use rustc_hash::FxHashMap;
 
 use crate::{
     actor::{self, ActorId, AnyActor, Context},
@@ -44,6 +45,9 @@ struct Tables<H: Harness> {
     properties: Vec<Property<H::Message>>,
     locals: HashedInterner<Local<H::Message>>,
     messages: HashedInterner<H::Message>,
+    // Of each message that was asked for its key. A message is often sent to several actors, and a
+    // harness file takes messages apart.
+    keys: FxHashMap<MessageId, Option<u64>>,
     returns: HashedInterner<ReturnOf<H>>,
     // Actors that are to be started next, in reverse order.
     unstarted: Vec<Box<dyn AnyActor<H::Message>>>,
@@ -147,6 +151,7 @@ impl<H: Harness> ModelTables<H> {
             scenario,
             locals: HashedInterner::new(1),
             messages: HashedInterner::new(2),
+            keys: FxHashMap::default(),
             returns: HashedInterner::new(3),
             unstarted: Vec::new(),
             outputs: Vec::new(),
@@ -244,8 +249,8 @@ impl<H: Harness> ErasedActors for Tables<H> {
         self.messages.hashes()[message.0 as usize]
     }
 
-    fn key(&self, message: MessageId) -> Option<u64> {
-        self.harness.key(&self.messages[message.0])
+    fn key(&mut self, message: MessageId) -> Option<u64> {
+        *self.keys.entry(message).or_insert_with(|| self.harness.key(&self.messages[message.0]))
     }
 
     fn response(&mut self, message: MessageId) -> Option<ReturnId> {
