@@ -373,7 +373,7 @@ fn a_proof_that_is_given_up_claims_nothing() {
             let all = problem.operations().to_vec();
             for size in 0..14 {
                 let budget = Budget::unlimited().with_configurations(1 << size);
-                let proven = proof::prove(problem, &[all.clone()], true, &budget);
+                let proven = proof::prove(problem, std::slice::from_ref(&all), true, &budget);
                 if !proven.is_verified {
                     assert!(!proven.is_minimal);
                     given_up += 1;
