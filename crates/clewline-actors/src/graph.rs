@@ -156,10 +156,10 @@ pub struct Explored {
     pub bad_handler: Option<BadHandler>,
 }
 
-/// The verdict on a property. It holds if it does in all states visited; it is unknown if the search
-/// was not exhausted. If it is violated: for [`Modality::Always`], [`trace`](super::trace) finds a
-/// counterexample; for [`Modality::Eventually`], these actions lead to a state without enabled
-/// actions, or around a cycle.
+/// The verdict on a property. It holds if it does in all states visited; it is unknown if the
+/// search was not exhausted. If it is violated: for [`Modality::Always`], [`trace`](super::trace)
+/// finds a counterexample; for [`Modality::Eventually`], these actions lead to a state without
+/// enabled actions, or around a cycle.
 pub type PropertyVerdict = Verdict<(), Vec<Action>, ()>;
 
 /// The progress of a search.

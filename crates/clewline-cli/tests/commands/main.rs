@@ -188,7 +188,7 @@ impl Checkout {
             .stdin(std::process::Stdio::null());
         match &self.target {
             Some(target) => shell.env("CARGO_TARGET_DIR", target),
-            // Where `./test` has linted this checkout, its compilations are reused; a clone has none.
+            // What `./test` has compiled of this checkout is reused; a clone has nothing.
             None => shell.env_remove("RUSTC_WORKSPACE_WRAPPER").env_remove("CLIPPY_ARGS"),
         };
         shell.output().unwrap()

@@ -50,15 +50,10 @@ use self::{
     concurrent::{ConcurrentQuery, ConcurrentResult, Expected, ExplorationMode, explore_all},
     drain_cache::DrainCache,
     failures::{failed, observe_without, proposals},
-    serial::{ResultNumbering, SerialObservations, Without, divergence},
+    finding::LineUpVerdict,
+    serial::{ResultNumbering, ResultTexts, SerialObservations, Without, divergence, observe},
 };
-
 use crate::relaxed::{Judging, WellFormed};
-
-use finding::LineUpVerdict;
-use serial::{ResultTexts, observe};
-
-pub use specified::Specified;
 
 pub use builder::{BuiltIn, LineUp};
 pub use clewline_explore::{
@@ -77,6 +72,7 @@ pub use outcome::LineUpOutcome;
 pub use present::{PresentedLineUp, PresentedMatrix};
 pub use sample::check_all;
 pub use shrink::shrink;
+pub use specified::Specified;
 
 /// Checks one matrix on a subject.
 ///
