@@ -270,12 +270,8 @@ impl MatrixCheck<'_> {
         observed.incomplete.clone().map(Verdict::Unknown)
     }
 
-    fn verdict_of_concurrent(
-        &mut self,
-        explored: &ConcurrentResult,
-        right: &ExpectedBehaviour,
-    ) -> LineUpVerdict {
-        if let Some(wrong) = &explored.violation {
+    fn verdict_of_concurrent(&mut self, seen: &ConcurrentResult, right: &ExpectedBehaviour) -> LineUpVerdict {
+        if let Some(wrong) = &seen.violation {
             let (blocked, observed) = (wrong.blocked.clone(), right.observed());
             let (mut finding, ending) = self.find(wrong.cause, &wrong.schedule, blocked, false, observed);
             finding.explanation.clone_from(&wrong.explanation);
@@ -289,10 +285,10 @@ impl MatrixCheck<'_> {
             }
             return Verdict::Violated(Box::new(finding));
         }
-        if let Some(reason) = &explored.unknown {
+        if let Some(reason) = &seen.unknown {
             return Verdict::Unknown(reason.clone());
         }
-        match &explored.coverage {
+        match &seen.coverage {
             Coverage::Exhausted => Verdict::Holds(()),
             Coverage::Limited(Limit::Cut(n)) => {
                 let unended = self.program.unended();
@@ -307,9 +303,9 @@ impl MatrixCheck<'_> {
             }
             Coverage::Limited(Limit::Other(reason)) => Verdict::Unknown(reason.clone()),
             Coverage::Limited(limit) => Verdict::Unknown(format!(
-                "{} after {} executions; those that were explored hold",
+                "{} after {} executions; those that were seen hold",
                 if limit.is_interruption() { "interrupted" } else { "the limit was reached" },
-                explored.executions
+                seen.executions
             )),
         }
     }
