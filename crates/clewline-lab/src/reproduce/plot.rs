@@ -258,6 +258,8 @@ impl Ruler {
 fn label(value: f64, decimals: usize) -> String {
     match decimals {
         _ if value == 0.0 => "0".to_owned(),
+        // There is no room for all of its digits.
+        0 if 1e7 <= value && value % 1e6 == 0.0 => format!("{} M", grouped((value / 1e6) as u64)),
         0 => grouped(value.round() as u64),
         _ => format!("{value:.decimals$}"),
     }
@@ -406,6 +408,7 @@ mod tests {
         check_ticks(Scale::Linear, &[0.0], &["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         check_ticks(Scale::Logarithmic, &[0.02, 30.0], &["0.01", "0.1", "1", "10", "100"]);
         check_ticks(Scale::Logarithmic, &[10.0], &["10", "100"]);
+        check_ticks(Scale::Logarithmic, &[1e6, 1e8], &["1,000,000", "10 M", "100 M"]);
         check_ticks(Scale::Binary, &[0.5, 8.0], &["0.5", "1", "2", "4", "8"]);
         // Every other one, so that they do not touch.
         check_ticks(Scale::Binary, &[16.0, 16_384.0], &["16", "64", "256", "1,024", "4,096", "16,384"]);
