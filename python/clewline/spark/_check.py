@@ -245,10 +245,12 @@ class _Watch:
                 last: Any = None
                 for batch in batches:
                     names = batch.column(batch.schema.get_field_index(column))
-                    # They are sorted, so an object is new if it is not the one before.
-                    objects.add(len(names.unique()) - (last is not None and names[0].equals(last)))
-                    rows.add(batch.num_rows)
-                    last = names[-1]
+                    # A batch may be empty.
+                    if batch.num_rows:
+                        # They are sorted, so an object is new if it is not the one before.
+                        objects.add(len(names.unique()) - (last is not None and names[0].equals(last)))
+                        rows.add(batch.num_rows)
+                        last = names[-1]
                     yield batch
 
             return task(all_batches())
