@@ -26,15 +26,24 @@ pub(crate) fn parsed<T>(
 }
 
 /// The variables of every builder of tests.
-pub(crate) struct Variables {
-    pub(crate) seed: Option<u64>,
-    pub(crate) executions: Option<u64>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) jobs: Option<usize>,
+#[derive(Debug)]
+pub struct Variables {
+    /// The seed.
+    pub seed: Option<u64>,
+    /// How many executions there are at most.
+    pub executions: Option<u64>,
+    /// How long the test runs at most.
+    pub timeout: Option<Duration>,
+    /// How many threads explore.
+    pub jobs: Option<usize>,
 }
 
 impl Variables {
-    pub(crate) fn read(look_up: impl Fn(&str) -> Option<String>) -> Result<Variables, Error> {
+    /// Those that are set.
+    ///
+    /// # Errors
+    /// One of them is not valid.
+    pub fn read(look_up: impl Fn(&str) -> Option<String>) -> Result<Variables, Error> {
         let number = |it: &str| it.parse().ok().filter(|&it: &u64| it != 0);
         let from_one = "a number from 1";
         Ok(Variables {
@@ -60,7 +69,10 @@ pub(crate) fn may_fail(look_up: impl Fn(&str) -> Option<String>) -> Result<Optio
 pub(crate) const MAY_FAIL: &str = "CLEWLINE_MAY_FAIL";
 
 /// Sets the bounds in `known` from their environment variables.
-pub(crate) fn set_bounds(
+///
+/// # Errors
+/// One of them is not valid.
+pub fn set_bounds(
     bounds: &mut Bounds,
     known: &[&Bound],
     look_up: impl Fn(&str) -> Option<String>,
@@ -90,7 +102,8 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
 
 /// The name of the test that runs on this thread, as far as it can be known: the harness names a
 /// thread after its test.
-pub(crate) fn this_test() -> Option<String> {
+#[must_use]
+pub fn this_test() -> Option<String> {
     let thread = std::thread::current();
     let is_path = |it: &&str| it.chars().all(|it| it.is_alphanumeric() || "_:".contains(it));
     thread.name().filter(|&it| it != "main").filter(is_path).map(str::to_owned)

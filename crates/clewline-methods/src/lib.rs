@@ -2,14 +2,13 @@
 //!
 //! * [`Check`] checks existing histories: in memory, in a file, or growing.
 //! * [`stress`] records real threads that make random calls; [`line_up`] explores every
-//!   interleaving of a few calls; [`actors`] explores every order of messages.
+//!   interleaving of a few calls.
 //! * [`relaxed`] measures how far out of order an object is, in recorded histories and under every
 //!   interleaving.
 
 // A shared part may have items that only some of the methods use.
 #![cfg_attr(
     not(all(
-        feature = "actors",
         feature = "files",
         feature = "html",
         feature = "line-up",
@@ -18,10 +17,8 @@
     allow(dead_code, unused_imports)
 )]
 
-#[cfg(feature = "actors")]
-pub mod actors;
 mod check;
-mod environment;
+pub mod environment;
 mod error;
 #[cfg(feature = "line-up")]
 pub mod line_up;
@@ -37,6 +34,8 @@ pub use check::{Alarm, Check, CheckProgress, Keys, LineOrder, Report, Watch, che
 pub use clewline_check::limits::available_memory;
 pub use clewline_matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use error::Error;
+#[cfg(feature = "html")]
+pub use page::page_of;
 pub use recorder::{OpenNote, OpenOperation, Recorder};
 pub use relaxed::{Factor, Factors, Quasi, QuasiReading};
 #[cfg(feature = "serde")]

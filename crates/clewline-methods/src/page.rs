@@ -10,7 +10,8 @@ const DEAD_ENDS_SHOWN_MAX: usize = 8;
 const DEAD_END_SEARCH_STEPS_MAX: u64 = 200_000;
 
 /// The page of a verdict, with the longest dead ends, one for each operation at which they end.
-pub(crate) fn page_of(judged: &CheckedHistory<'_>) -> Page {
+#[must_use]
+pub fn page_of(judged: &CheckedHistory<'_>) -> Page {
     let mut page = Page::of(judged);
     page.add_dead_ends(judged, &longest_orders(judged));
     page

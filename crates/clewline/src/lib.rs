@@ -129,7 +129,7 @@ pub use clewline_methods::{Check, Error, Quasi, Recorder, Report, check};
 
 #[cfg(feature = "actors")]
 #[doc(inline)]
-pub use clewline_methods::actors::Explore;
+pub use clewline_systems::Explore;
 
 pub use assert::assert_linearizable;
 
@@ -217,7 +217,7 @@ pub mod actors {
     #[doc(inline)]
     pub use clewline_actors::{FileHarness, FileMessage, HarnessFile, HarnessFileError};
     #[doc(inline)]
-    pub use clewline_methods::actors::{
+    pub use clewline_systems::{
         ActorFinding, ActorScheduler, ActorStep, Coverage, Explore, ExploreError, ExploreOutcome, Limit,
         Metrics, StuckCalls, ViolationKind,
     };
@@ -252,6 +252,8 @@ pub mod internals {
     pub use clewline_matrix as matrix;
     pub use clewline_methods as methods;
     pub use clewline_report as report;
+    #[cfg(feature = "actors")]
+    pub use clewline_systems as systems;
     pub use clewline_threads as threads;
 }
 

@@ -20,14 +20,12 @@ use clewline_lab::{
     ds2,
     systems::{FoundSystem, NamedSystem, Shape, find_system},
 };
-use clewline_methods::{
-    actors::{
-        ActorScheduler, Coverage, ExploreContext, ExploreError, ExploreOptions, ExploreOutcome,
-        ExploreProgress, PresentedExploration, StopCondition, Token, explore, replay,
-    },
-    available_memory,
-};
+use clewline_methods::available_memory;
 use clewline_report::render::{Proposal, Publish, WitnessShown, grouped, text::shell_word};
+use clewline_systems::{
+    ActorScheduler, Coverage, ExploreContext, ExploreError, ExploreOptions, ExploreOutcome, ExploreProgress,
+    PresentedExploration, StopCondition, Token, explore, replay,
+};
 use serde_json::json;
 
 use super::{

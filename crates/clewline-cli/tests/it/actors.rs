@@ -477,7 +477,7 @@ mod odd {
 
     use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
     use clewline_core::Deterministic;
-    use clewline_methods::actors::{ActorScheduler, Explore};
+    use clewline_systems::{ActorScheduler, Explore};
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub(crate) enum Call {

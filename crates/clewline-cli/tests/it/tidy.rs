@@ -406,30 +406,32 @@ fn libraries_do_not_print() {
 /// `tsan` is loaded into the programs of users, so it has no reports, and of checking only that.
 const DEPENDENCIES: &str = "
 clewline: clewline-actors clewline-async clewline-check clewline-core clewline-formats clewline-macros \
-clewline-matrix clewline-methods clewline-report clewline-specs clewline-threads
+clewline-matrix clewline-methods clewline-report clewline-specs clewline-systems clewline-threads
 clewline-actors: clewline-core clewline-explore hashbrown rustc-hash serde serde_json
 clewline-async: clewline-explore clewline-threads
 clewline-check: clewline-core clewline-monitor
 clewline-cli: bzip2 clap clap_complete clewline-actors clewline-check clewline-columns clewline-core \
 clewline-explore clewline-formats clewline-lab clewline-matrix clewline-methods clewline-monitor clewline-report \
-clewline-script clewline-specs clewline-threads clewline-unmodified flate2 indicatif ruzstd serde_json signal-hook
+clewline-script clewline-specs clewline-systems clewline-threads clewline-unmodified flate2 indicatif ruzstd serde_json signal-hook
 clewline-columns: arrow-array arrow-ipc arrow-schema bytes clewline-core clewline-formats parquet \
 serde_json
 clewline-core: hashbrown rustc-hash serde strsim
 clewline-explore: clewline-core hashbrown rustc-hash
 clewline-formats: clewline-core memchr quick-xml serde serde_json
 clewline-lab: clewline-actors clewline-check clewline-core clewline-explore clewline-formats clewline-matrix \
-clewline-methods clewline-monitor clewline-report clewline-specs clewline-threads clewline-unmodified concurrent-queue \
-crossbeam-queue crossbeam-skiplist crossfire crossfire-3 dashmap flume flume-010 heapless kanal papaya scc serde thingbuf
+clewline-methods clewline-monitor clewline-report clewline-specs clewline-systems clewline-threads clewline-unmodified \
+concurrent-queue crossbeam-queue crossbeam-skiplist crossfire crossfire-3 dashmap flume flume-010 heapless kanal papaya scc serde thingbuf
 clewline-macros: proc-macro2 quote syn
 clewline-matrix: clewline-core clewline-explore clewline-threads
-clewline-methods: clewline-actors clewline-check clewline-core clewline-explore clewline-formats clewline-matrix \
+clewline-methods: clewline-check clewline-core clewline-explore clewline-formats clewline-matrix \
 clewline-report clewline-specs clewline-threads rustc-hash serde serde_json
 clewline-monitor: clewline-core
 clewline-remote: clewline-check clewline-core clewline-explore clewline-matrix clewline-threads rustc-hash
 clewline-report: clewline-core serde_json unicode-width
 clewline-script: clewline-core
 clewline-specs: clewline-core
+clewline-systems: clewline-actors clewline-check clewline-core clewline-explore clewline-formats clewline-methods \
+clewline-report clewline-specs serde_json
 clewline-testing:
 clewline-threads: clewline-core clewline-explore corosensei libc
 clewline-tsan: backtrace clewline-core clewline-explore clewline-matrix clewline-remote clewline-threads libc \

@@ -16,7 +16,7 @@ use crate::{
 use clewline_actors::schedulers::MessageSchedulerEntry;
 use clewline_report::render::table::{self, Cell, Column};
 
-use clewline_methods::actors::{self, ActorScheduler, Coverage, ExploreOptions, Metrics, PhaseTimes};
+use clewline_systems::{ActorScheduler, Coverage, ExploreOptions, Metrics, PhaseTimes};
 
 pub(super) const PAPER: &str = "M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, Efficient Linearizability Checking for \
                                 Actor-based Systems, 2021, appendix";
@@ -269,7 +269,9 @@ fn counted(table: &Table, options: &Options, scheduler: ActorScheduler) -> (Metr
         ..ExploreOptions::default()
     };
     let harness = NamedSystem::new(found, shape).harness(&explore);
-    harness.and_then(|it| actors::count(&it, &explore)).expect("harnesses of the paper fit its systems")
+    harness
+        .and_then(|it| clewline_systems::count(&it, &explore))
+        .expect("harnesses of the paper fit its systems")
 }
 
 /// A figure that is not final has a mark, except for schedulers that are not exhaustive.

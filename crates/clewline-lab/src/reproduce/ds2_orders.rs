@@ -1,7 +1,7 @@
 //! What DS2's figures are in other orders of its sets: the cells that depend on the run.
 
-use clewline_methods::actors::Metrics;
 use clewline_report::render::table::{Cell, Column, ReportTable};
+use clewline_systems::Metrics;
 
 use super::{
     ds2::{self, PAPER, PaperFigures, SCHEDULERS},

@@ -2,7 +2,7 @@
 
 use clewline_actors::{ClientCall, Harness, Ignored, Scenario};
 use clewline_core::Codec;
-use clewline_methods::actors::{ErasedHarness, ExploreError, ExploreOptions, HarnessFile, HarnessFileError};
+use clewline_systems::{ErasedHarness, ExploreError, ExploreOptions, HarnessFile, HarnessFileError};
 
 use super::{
     shape::{ReadsAndWrites, Shape},

@@ -3,7 +3,7 @@
 
 use clewline_actors::{AnyActor, Clients, Harness, Ignored, Property};
 use clewline_core::Codec;
-use clewline_methods::actors::{ErasedHarness, ExploreError, FileHarness, FileMessage, HarnessFile};
+use clewline_systems::{ErasedHarness, ExploreError, FileHarness, FileMessage, HarnessFile};
 
 use super::shape::{ReadsAndWrites, Shape};
 
@@ -44,7 +44,7 @@ pub struct Variant {
     /// The least and the greatest number of actors it supports.
     pub range: (u32, u32),
     /// The calls of the default scenario, in which a flaw shows: a [shape](crate::systems::Shape),
-    /// or the lines of a [harness file](clewline_methods::actors::HarnessFile) with semicolons
+    /// or the lines of a [harness file](clewline_systems::HarnessFile) with semicolons
     /// between them.
     pub calls: &'static str,
     /// How clients go about their calls.

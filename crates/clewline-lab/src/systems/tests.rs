@@ -9,8 +9,8 @@ use clewline_actors::{
     Search, Verdicts, explore_states,
 };
 use clewline_core::{Codec, Value, Verdict};
-use clewline_methods::actors::{self, ExploreOptions, HarnessFile};
 use clewline_specs::map;
+use clewline_systems::{ExploreOptions, HarnessFile};
 use clewline_testing::pick;
 
 use self::{
@@ -353,7 +353,7 @@ fn values_come_from_thin_air_without_any_write() {
     for (name, violated) in [("edr", false), ("edr:thin-air", true)] {
         let named = NamedSystem::new(find_system(name).unwrap(), "2r".parse().unwrap());
         let options = ExploreOptions::default();
-        let (metrics, _) = actors::count(&named.harness(&options).unwrap(), &options).unwrap();
+        let (metrics, _) = clewline_systems::count(&named.harness(&options).unwrap(), &options).unwrap();
         assert_eq!(0 < metrics.violated, violated, "{name}: {metrics:?}");
     }
 }

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod harness_files;
 mod line_up_own;
 mod may_fail;
 mod may_fail_stuck;

@@ -8,10 +8,10 @@ use std::{path::Path, sync::atomic::Ordering, time::Instant};
 
 use clewline_core::Verdict;
 use clewline_lab::systems::{NamedSystem, find_system};
-use clewline_methods::actors::{
+use clewline_report::render::{Proposal, Publish};
+use clewline_systems::{
     ExploreContext, ExploreOptions, ExploreOutcome, ExploreProgress, NO_RESULT, PresentedExploration, explore,
 };
-use clewline_report::render::{Proposal, Publish};
 use serde_json::{Value as Json, json};
 
 use super::{Args, failure, named, next, nouns, options};

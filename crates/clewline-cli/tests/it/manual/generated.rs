@@ -350,7 +350,7 @@ const BUILDERS: [Builder; 4] = [
         name: "Check",
         files: &["crates/clewline-methods/src/check/builder.rs", "crates/clewline-methods/src/check/mod.rs"],
     },
-    Builder { name: "Explore", files: &["crates/clewline-methods/src/actors/builder.rs"] },
+    Builder { name: "Explore", files: &["crates/clewline-systems/src/builder.rs"] },
     Builder { name: "LineUp", files: &["crates/clewline-methods/src/line_up/builder.rs"] },
     Builder { name: "Stress", files: &["crates/clewline-methods/src/stress/mod.rs"] },
 ];

@@ -9,7 +9,7 @@ use clewline_core::Verdict;
 use clewline_explore::{Coverage, Limit};
 use clewline_formats::formats::jsonl;
 
-use super::{
+use crate::{
     executions,
     finding::{ScenarioPart, ViolationKind, finding, finding_of, finding_without_schedule},
     options::{ExploreOptions, ExploreProgress, StuckCalls},

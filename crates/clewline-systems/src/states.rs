@@ -7,7 +7,7 @@ use clewline_actors::{
 use clewline_core::{Reason, Verdict, is_interrupted};
 use clewline_explore::{Coverage, Limit};
 
-use super::{
+use crate::{
     finding::ViolationKind,
     options::{ExploreOptions, ExploreProgress, StopCondition, StuckCalls},
     outcome::{ExploreError, Metrics, States},

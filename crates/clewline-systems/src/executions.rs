@@ -7,7 +7,7 @@ use clewline_actors::{
 use clewline_core::Verdict;
 use clewline_explore::{Coverage, Limit};
 
-use super::{
+use crate::{
     options::{ExploreOptions, ExploreProgress, StopCondition, StuckCalls},
     outcome::{ExploreError, Metrics, PhaseTimes},
     search::{ExplorationResult, Limits, ViolationFound},

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use clewline_actors::StepKind;
 
-use super::outcome::ExploreOutcome;
+use crate::outcome::ExploreOutcome;
 
 /// The graph of all messages that were sent. Those of the violating schedule have its numbers.
 pub(super) fn graph(outcome: &ExploreOutcome, name: &str) -> String {

@@ -6,7 +6,7 @@ use clewline_actors::{BadHandler, BadScenario, FaultPlacement, Faults, ScheduleM
 use clewline_core::Verdict;
 use clewline_explore::Coverage;
 
-use super::finding::ActorFinding;
+use crate::finding::ActorFinding;
 
 /// Holds for everything that was to be explored, violated, or unknown.
 pub(crate) type ExploreVerdict = Verdict<(), Box<ActorFinding>, String>;

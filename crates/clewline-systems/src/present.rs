@@ -7,7 +7,7 @@ use clewline_report::render::{
     text::Style,
 };
 
-use super::{
+use crate::{
     outcome::ExploreOutcome,
     text::{self, ExploreContext},
 };

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use clewline_actors::{AnyActor, FileHarness, FileMessage, HarnessFile, Scenario};
 use clewline_core::AnySpecification;
 
-use super::{builder::Explore, outcome::ExploreError, staged::OperationFormat};
+use crate::{builder::Explore, outcome::ExploreError, staged::OperationFormat};
 
 impl<M: FileMessage> Explore<FileHarness<M, AnySpecification>> {
     /// Explores the system of these actors as the harness file at `path` says: its specification,

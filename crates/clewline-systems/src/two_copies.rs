@@ -5,7 +5,7 @@ use clewline_actors::{Actor, ActorId, AnyActor, ClientCall, Clients, Context, Ha
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use super::staged::{DynHarness, OperationFormat, StagedScenario};
+use crate::staged::{DynHarness, OperationFormat, StagedScenario};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Message {

@@ -10,7 +10,7 @@ use clewline_report::render::{
     text::{self, Style, duration},
 };
 
-use super::{
+use crate::{
     finding::{ActorFinding, ActorStep, ViolationKind},
     outcome::{ExploreOutcome, Metrics, PhaseTimes},
 };

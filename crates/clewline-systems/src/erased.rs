@@ -6,7 +6,7 @@ use clewline_actors::{CallOf, Harness, Scenario, Token};
 use clewline_core::Codec;
 use clewline_explore::Coverage;
 
-use super::{
+use crate::{
     options::{ExploreOptions, ExploreProgress},
     outcome::{ExploreError, ExploreOutcome, Metrics},
     run,

@@ -5,7 +5,7 @@ use clewline_actors::{
     Execution, MessageSchedule, Rules, Snapshots, minimize::shorten, schedulers::ActorScheduler,
 };
 
-use super::{
+use crate::{
     executions,
     options::{ExploreOptions, ExploreProgress},
     search::Limits,

@@ -2,6 +2,7 @@
 
 use clewline_actors::{ActorId, StepKind};
 use clewline_core::Verdict;
+use clewline_methods::page_of;
 use clewline_report::render::{
     Publish, WitnessShown,
     html::{ActorEvent, DiagramMessage, NotReceived, Page, PageCounterexample, SequenceDiagram},
@@ -11,13 +12,12 @@ use clewline_report::render::{
     svg::{self, Ground},
 };
 
-use super::{
+use crate::{
     finding::{ActorFinding, ActorStep, ViolationKind},
     json,
     present::PresentedExploration,
     text,
 };
-use crate::page::page_of;
 
 impl Publish for PresentedExploration<'_> {
     /// The page of a finding shows the client history and every message. The page does not depend

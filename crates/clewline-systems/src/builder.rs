@@ -9,12 +9,13 @@ use clewline_actors::{
 use clewline_check::limits::available_memory;
 use clewline_core::{Verdict, name_of_type};
 use clewline_explore::{Bound, schedulers::pct::DEPTH};
+use clewline_methods::environment::{Variables, set_bounds, this_test};
 use clewline_report::{
     Regressions,
     render::{present, text},
 };
 
-use super::{
+use crate::{
     options::{ExploreOptions, ExploreProgress, StopCondition, StuckCalls},
     outcome::{ExploreError, ExploreOutcome},
     present::PresentedExploration,
@@ -22,7 +23,6 @@ use super::{
     staged::{OperationFormat, StagedScenario},
     text::ExploreContext,
 };
-use crate::environment::{Variables, set_bounds, this_test};
 
 /// A test under construction: every order of messages in an actor system, and whether clients can
 /// distinguish it from one object.
@@ -376,7 +376,7 @@ impl<H: Harness + 'static> Explore<H> {
 fn apply(
     options: &mut ExploreOptions,
     look_up: impl Fn(&str) -> Option<String>,
-) -> Result<(), crate::error::Error> {
+) -> Result<(), clewline_methods::Error> {
     let Variables { seed, executions, timeout, jobs } = Variables::read(&look_up)?;
     options.seed = seed.unwrap_or(options.seed);
     options.executions = executions.unwrap_or(options.executions);
@@ -409,7 +409,7 @@ mod tests {
             let mut set = |value: &str| {
                 let look_up = |name: &str| (name == variable).then(|| value.to_owned());
                 apply(&mut explore.options, look_up)?;
-                Ok::<_, crate::Error>(explore.options.bounds.get(bound))
+                Ok::<_, clewline_methods::Error>(explore.options.bounds.get(bound))
             };
             assert_eq!(set("18").expect("a number"), Some(18), "{variable}");
             assert_eq!(set("").expect("nothing is set"), Some(18), "{variable}");

@@ -10,7 +10,7 @@ use clewline_core::{OperationId, Verdict};
 use clewline_report::render::json::{Object, arrays_of_lines};
 use serde_json::{Map, Value as Json, json};
 
-use super::{
+use crate::{
     finding::ActorFinding,
     outcome::{ExploreOutcome, Metrics, PhaseTimes},
     text::ExploreContext,

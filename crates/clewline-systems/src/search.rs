@@ -6,7 +6,7 @@ use clewline_actors::{HistoryEvent, HistoryId, MessageSchedule};
 use clewline_check::limits::{Timer, with_process_memory};
 use clewline_core::{Budget, Reason};
 
-use super::{
+use crate::{
     finding::ViolationKind,
     options::{ExploreOptions, ExploreProgress},
     outcome::{ExploreError, Metrics},

@@ -8,7 +8,7 @@ use clewline_check::{JudgeOptions, Judgement, judge};
 use clewline_core::{Budget, ErasedHistory, OperationId};
 use clewline_report::render::{Cause, CheckedHistory, Source};
 
-use super::staged::DynScenario;
+use crate::staged::DynScenario;
 
 /// The kind of violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
