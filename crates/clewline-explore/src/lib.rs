@@ -20,17 +20,21 @@ pub mod choosers;
 mod coverage;
 mod explore;
 mod order;
+mod part;
 mod schedule;
 mod scheduler;
 pub mod schedulers;
+mod split;
 mod step;
 
 pub use bounds::{Bound, Bounds, distinct};
 pub use coverage::{Coverage, Limit};
 pub use explore::{Ending, System, explore};
 pub use order::{TaskClocks, VectorClock, acquires, releases};
+pub use part::{Choices, Division, Part};
 pub use schedule::{Pick, STEPS_MAX, Schedule, Symbol, TOKEN};
 pub use scheduler::{
     AtomicStep, Begin, Choice, Diverged, FastPath, GraphPath, Point, Scheduler, with_fast_path,
 };
+pub use split::split;
 pub use step::{Access, PerTask, SharedId, Step, TaskId, TaskSet, Tasks};

@@ -2,7 +2,10 @@
 
 use std::{fmt, sync::atomic::Ordering};
 
-use crate::step::{Access, SharedId, Step, TaskId, TaskSet};
+use crate::{
+    part::Choices,
+    step::{Access, SharedId, Step, TaskId, TaskSet},
+};
 
 /// A scheduling point: a choice between enabled steps.
 #[derive(Clone, Copy, Debug)]
@@ -124,6 +127,17 @@ pub trait Scheduler {
     /// Whether executions were left out that a larger bound would include.
     fn is_bounded(&self) -> bool {
         false
+    }
+
+    /// The number of the round of this execution, if it goes in [rounds](crate::Division).
+    fn round(&self) -> u32 {
+        0
+    }
+
+    /// The nodes that the executions of [`Part::Children`](crate::Part) have shown, each
+    /// with the logarithm of an estimate of the number of executions below it.
+    fn take_children(&mut self) -> Vec<(Choices, f64)> {
+        Vec::new()
     }
 
     /// The scheduler itself, if it implements the fast path. Returns the same in every execution.

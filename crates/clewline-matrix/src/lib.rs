@@ -31,4 +31,4 @@ pub use matrix::{Alphabet, BadMatrix, Matrix, calls, method, split_method, split
 pub use recording::recording;
 pub use specified::{SpecifiedSubject, ToErasedHistory};
 pub use survey::{EncodedSerialHistories, Explained, Extent, Strategy, Survey, Visits, why_cut};
-pub use test_program::{Component, Explorable, TestProgram, Visit, foreign_program, survey};
+pub use test_program::{Component, Explorable, TestProgram, TimeCheck, Visit, foreign_program, survey};

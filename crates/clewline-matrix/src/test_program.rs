@@ -78,6 +78,11 @@ pub trait TestProgram: System {
     /// Adds these points from the next execution on.
     fn set_points(&mut self, points: ExtraPoints);
 
+    /// The points that were added, or turned out to be needed, if that is known.
+    fn points(&self) -> ExtraPoints {
+        ExtraPoints::default()
+    }
+
     /// A loop that was classified as waiting although it may be counting, if there was one in any
     /// execution.
     fn guess(&self) -> Option<Place>;
@@ -111,6 +116,34 @@ pub type Visit<'a> = dyn FnMut(&mut dyn TestProgram, &Ending, u64) -> ControlFlo
 const CLOCK_CHECK_INTERVAL_EXECUTIONS: u64 = 256;
 const FAST_INTERVAL: Duration = Duration::from_millis(1);
 
+/// Looks at the clock after executions, as seldom as is useful.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeCheck {
+    until: Option<Instant>,
+    next_check: u64,
+    last_check: Option<Instant>,
+}
+
+impl TimeCheck {
+    /// With this time limit.
+    #[must_use]
+    pub fn new(until: Option<Instant>) -> TimeCheck {
+        TimeCheck { until, next_check: 1, last_check: None }
+    }
+
+    /// Whether time is up after `executions` executions, the last of which ended like that.
+    pub fn is_late(&mut self, ending: &Ending, executions: u64) -> bool {
+        let Some(until) = self.until else { return false };
+        if executions < self.next_check && *ending != Ending::Cut {
+            return false;
+        }
+        let now = Instant::now();
+        let is_fast = self.last_check.replace(now).is_some_and(|it| now - it < FAST_INTERVAL);
+        self.next_check = executions + if is_fast { CLOCK_CHECK_INTERVAL_EXECUTIONS } else { 1 };
+        until <= now
+    }
+}
+
 /// Runs a test program of this process under `scheduler`, and visits each execution that is not
 /// redundant.
 pub fn survey<T: TestProgram>(
@@ -120,19 +153,11 @@ pub fn survey<T: TestProgram>(
     visit: &mut Visit<'_>,
 ) -> Survey {
     let mut broken = 0;
-    let (mut next_check, mut last_check) = (1, None);
+    let mut clock = TimeCheck::new(extent.until);
     let (coverage, executions) =
         explore(program, scheduler, extent.executions_max, |program, ending, executions| {
             broken += u64::from(matches!(ending, Ending::Stuck | Ending::Panicked));
-            let mut is_late = false;
-            if let Some(until) = extent.until
-                && (next_check <= executions || *ending == Ending::Cut)
-            {
-                let now = Instant::now();
-                is_late = until <= now;
-                let is_fast = last_check.replace(now).is_some_and(|it| now - it < FAST_INTERVAL);
-                next_check = executions + if is_fast { CLOCK_CHECK_INTERVAL_EXECUTIONS } else { 1 };
-            }
+            let is_late = clock.is_late(ending, executions);
             match visit(program, ending, executions) {
                 ControlFlow::Continue(()) if is_late => ControlFlow::Break(()),
                 flow => flow,
@@ -224,6 +249,10 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
 
     fn set_points(&mut self, points: ExtraPoints) {
         self.program.set_points(points);
+    }
+
+    fn points(&self) -> ExtraPoints {
+        self.program.points()
     }
 
     fn guess(&self) -> Option<Place> {

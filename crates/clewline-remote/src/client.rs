@@ -10,7 +10,7 @@ use std::{
 };
 
 use clewline_core::{CodecError, ErasedHistory, ResultId};
-use clewline_explore::{Coverage, Ending, Limit, Schedule, Scheduler, System};
+use clewline_explore::{Coverage, Ending, Limit, Part, Schedule, Scheduler, System};
 use clewline_matrix::{
     EncodedSerialHistories, Explained, Explorable, Extent, Strategy, Survey, TestProgram, Visit, Visits,
     survey,
@@ -308,6 +308,12 @@ impl System for RemoteProgram {
 
 impl TestProgram for RemoteProgram {
     fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey {
+        if let Strategy::Scheduler(_, settings) = strategy
+            && settings.part != Part::Whole
+        {
+            // Requests do not say which part.
+            return survey(self, &mut *strategy.scheduler(), extent, visit);
+        }
         let mut request = self.request(EXPLORE);
         request.put_strategy(strategy);
         request.put_extent(extent);

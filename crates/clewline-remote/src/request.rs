@@ -70,6 +70,7 @@ impl WireMessage {
         self.put_maybe(setup.points, |to, it| {
             to.put_flag(it.releases);
             to.put_flag(it.counts);
+            to.put_flag(it.races);
         });
         self.put_flag(setup.keeps_schedule);
         self.put_flag(setup.keeps_moments);
@@ -84,8 +85,11 @@ impl WireMessage {
                 real_time: from.take_flag(),
                 stale_max: from.take_maybe(WireMessage::take_u32),
             }),
-            points: self
-                .take_maybe(|from| ExtraPoints { releases: from.take_flag(), counts: from.take_flag() }),
+            points: self.take_maybe(|from| ExtraPoints {
+                releases: from.take_flag(),
+                counts: from.take_flag(),
+                races: from.take_flag(),
+            }),
             keeps_schedule: self.take_flag(),
             keeps_moments: self.take_flag(),
         }

@@ -2,7 +2,7 @@
 //! bound: the number of executions, each of which starts with another thread.
 
 use clewline_explore::{
-    Begin, Bound, Choice, Point, Scheduler,
+    Begin, Bound, Choice, Division, Point, Scheduler,
     schedulers::{SchedulerEntry, SchedulerSettings},
 };
 
@@ -21,6 +21,7 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
     about: "the last thread that can go on, every time: one execution a round",
     is_exhaustive: false,
     explores_graphs: false,
+    division: Division::None,
     bounds: &[ROUNDS],
     make: |settings: &SchedulerSettings| {
         let rounds = settings.bounds.get(&ROUNDS).unwrap_or(ROUNDS.default);

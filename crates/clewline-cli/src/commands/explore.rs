@@ -7,6 +7,7 @@ mod kept;
 mod models;
 mod observations;
 mod plan;
+mod share;
 mod subject;
 
 use std::{
@@ -24,6 +25,7 @@ use clewline_methods::{
     line_up::{
         Checked, LineUpOptions, Matrix, Plan, PresentedLineUp, PresentedMatrix, check, check_all,
         observations::observe,
+        parts::{PartResult, not_divided},
         replay, shrink,
         text::{Audience, InterleavingDetail, LineUpContext, MatrixSummary},
     },
@@ -69,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         return enumerate(args, &subject);
     }
     if args.shard.shard.is_some() {
-        args.check_shard(&plan::of(args, &subject, None)?)?;
+        args.check_shard(&subject, &plan::of(args, &subject, None)?)?;
     }
     let journal = args.open_journal(None)?;
     run_on(args, subject, journal, None).map(|it| it.status)
@@ -171,6 +173,7 @@ fn run_on(
         worst: None,
         merged,
         violated: 0,
+        parts: 0,
         out: if args.journal.journal.is_some() && journal.is_none() {
             Stdout::keeping()
         } else {
@@ -216,7 +219,7 @@ impl Args {
     }
 
     /// Refuses what a shard cannot do.
-    fn check_shard(&self, plan: &Plan) -> Result<(), Failure> {
+    fn check_shard(&self, subject: &Subject, plan: &Plan) -> Result<(), Failure> {
         self.shard.refuse([
             ("--html", self.drawings.have_page()),
             ("--svg", self.drawings.have_picture()),
@@ -227,9 +230,10 @@ impl Args {
             ("--histories", self.histories),
         ])?;
         match self.shard.shard {
-            Some(_) if plan.only().is_some() => Err(Failure::Message(
-                "--shard needs several matrices: the schedules of one are not divided".to_owned(),
-            )),
+            Some(_) if plan.only().is_some() => {
+                let undivided = not_divided(&plan::options(self, subject, plan)?);
+                undivided.map_or(Ok(()), |it| Err(Failure::at("--shard", it)))
+            }
             Some(_) if plan.samples_or_usual() != 0 && self.seed.is_none() => Err(Failure::Message(
                 "--shard needs --seed: all shards must draw the same matrices".to_owned(),
             )),
@@ -331,8 +335,10 @@ struct Exploration<'a> {
     journal: Option<Journal>,
     /// The work of shards, if that is joined.
     merged: Option<&'a Merged>,
-    /// How many matrices of a shard are violated.
+    /// How many matrices, or parts of one, a shard found violated.
     violated: u64,
+    /// How many parts of one matrix a shard has explored.
+    parts: u64,
 }
 
 /// The progress of the command.
@@ -344,6 +350,11 @@ struct State {
 }
 
 impl State {
+    fn count(&self, part: &PartResult) {
+        let executions = part.segments.iter().map(|it| it.executions).sum();
+        self.executions.fetch_add(executions, Ordering::Relaxed);
+    }
+
     fn message(&self, name: &str, of: Option<u64>) -> String {
         if self.is_shrinking.load(Ordering::Relaxed) {
             return format!("{name}: violation found; shrinking the matrix");
@@ -409,10 +420,16 @@ impl Exploration<'_> {
             None => it,
         };
         let matrices = plan.matrices().map(complete).zip(0..);
+        if let (Some(matrix), Some(merged)) = (plan.only(), self.merged) {
+            return self.join_parts(merged, &matrix, &state);
+        }
         if let Some(merged) = self.merged {
             return self.join(merged, matrices, &state);
         }
         let shard = self.args.shard.shard;
+        if let (Some(matrix), Some(shard)) = (plan.only(), shard) {
+            return self.explore_parts(&matrix, shard, &state);
+        }
         // Under the second model, only those that hold under the first.
         let held = if self.pass == 0 { Vec::new() } else { self.held.clone() };
         let own = matrices.filter(move |it| shard.is_none_or(|shard| shard.has(it.1))).enumerate();
@@ -647,16 +664,16 @@ impl Exploration<'_> {
 
     /// Ends the journal of a shard.
     fn finish_shard(mut self) -> Result<Explored, Failure> {
-        let (matrices, stopped) = (self.summary().matrices, self.summary().stopped.clone());
+        let stopped = self.summary().stopped.clone();
+        let units = match self.is_alone {
+            true => (self.parts, ("part of the schedules", "parts of the schedules")),
+            false => (self.summary().matrices, NOUNS.nouns),
+        };
         let Some((shard, journal)) = self.args.shard.shard.zip(self.journal.as_mut()) else {
             return Ok(Explored::without_entry(Status::Failed));
         };
-        let done = ShardDone {
-            shard,
-            units: (matrices, NOUNS.nouns),
-            violated: self.violated,
-            is_fail_fast: self.args.shard.fail_fast,
-        };
+        let done =
+            ShardDone { shard, units, violated: self.violated, is_fail_fast: self.args.shard.fail_fast };
         let is_cut_short = self.args.all && done.status() == Status::Violated;
         if !is_cut_short {
             journal.end(json!({"violated": self.violated, "stopped": stopped}))?;

@@ -16,7 +16,10 @@ use clewline_threads::sync::{
 };
 use serde_json::Value as Json;
 
-use crate::run::{Folder, Ran, clewline};
+use crate::{
+    run::{Folder, Ran, clewline},
+    shards::timeless,
+};
 
 const ABA: [&str; 8] = [
     "explore",
@@ -380,6 +383,26 @@ fn a_token_replays_the_same_execution() {
     assert!(command.starts_with("next: clewline explore treiber-stack:aba --matrix 'pop"), "{command}");
     let page = text.stdout.lines().last().unwrap();
     assert!(page.starts_with("  or: clewline explore") && page.ends_with(" --html report.html"), "{page}");
+}
+
+#[test]
+fn the_report_on_one_matrix_is_the_same_for_any_number_of_jobs() {
+    let commands: [&[&str]; 3] = [
+        &["ms-queue", "--matrix", "enq(1) deq | enq(2) deq | deq"],
+        &["manual-reset-event:pre", "--matrix", "wait | set reset set | wait reset", "--shrink", "none"],
+        &["treiber-stack", "--matrix", "push(1) | push(2) pop", "--scheduler", "pos", "--executions", "2000"],
+    ];
+    for (at, command) in commands.iter().enumerate() {
+        let printed = |jobs: &str| {
+            let args = [&["explore"], *command, &["--jobs", jobs]].concat();
+            timeless(&explore(&format!("explore-one-matrix-{at}-{jobs}"), &args).stdout)
+        };
+        let one = printed("1");
+        assert!(["1,970", "2,388", "2,000"].iter().any(|it| one.contains(it)), "{one}");
+        for jobs in ["2", "5"] {
+            assert_eq!(printed(jobs), one);
+        }
+    }
 }
 
 #[test]

@@ -58,7 +58,10 @@ const COMMANDS: &[(&str, i32)] = &[
     ("explore ms-queue:unlinked-tail --samples 12 --seed 5 --threads 2 --operations 2 --all", 1),
     ("explore treiber-stack --auto 2 --calls push(1),pop", 0),
     ("stress treiber-stack --executions 12 --operations 20 --seed 1", 0),
+    ("explore manual-reset-event:pre --matrix wait|set|reset|set --scheduler iterative", 1),
     ("actors dr:repaired --lose 1 --duplicate 1", 0),
+    ("explore iqueue --matrix enq(1)|enq(2)|deq|deq", 1),
+    ("explore treiber-stack --matrix push(1)|push(2)|pop --scheduler random --seed 3", 0),
     ("actors edr --lose 1 --duplicate 1", 1),
     ("actors dr:repaired --lose 1 --stuck forbid", 1),
     ("actors dr:repaired --lose 1 --crash 1 --scheduler random --executions 50", 0),
@@ -178,6 +181,7 @@ fn killed_shards_are_resumed_and_merged() {
     let commands = [
         "check good.jsonl one.jsonl bad.jsonl good.jsonl bad.jsonl --spec register",
         "explore ms-queue --samples 12 --seed 5 --threads 2 --operations 2",
+        "explore ms-queue --matrix enq(1)|enq(2)|deq --preemptions 3",
         "actors dr:repaired --lose 1 --duplicate 1",
         "stress treiber-stack --executions 40 --operations 20 --seed 1",
     ];
@@ -253,6 +257,36 @@ fn what_is_wrong_with_shards_is_named() {
     fs::write(folder.path("1.journal"), &text).unwrap();
     fs::write(folder.path("bad.jsonl"), registers(30, 400, 4)).unwrap();
     check(&["0.journal", "1.journal", "2.journal"], &["bad.jsonl has changed since it was checked"]);
+}
+
+/// The parts of one matrix are all there, each once.
+#[test]
+fn a_part_of_a_matrix_that_is_lost_or_there_twice_is_named() {
+    let folder = folder("shards-parts");
+    let command = "explore treiber-stack --matrix push(1)|push(2)|pop";
+    for index in 0..2 {
+        assert_eq!(shard(&folder, command, index, 2, &[]).code, 0);
+    }
+    assert_eq!(merge(&folder, 2, &[]).code, 0);
+    let text = folder.read("1.journal");
+    let lines: Vec<&str> = text.lines().collect();
+    let (units, end) = (lines.len() - 2, lines[lines.len() - 1]);
+    let check = |lines: &[&str], expected: &str| {
+        fs::write(folder.path("1.journal"), format!("{}\n", lines.join("\n"))).unwrap();
+        let ran = merge(&folder, 2, &[]);
+        assert!(ran.code == 2 && ran.stderr.contains(expected), "{expected}\n{ran:?}");
+    };
+    let count =
+        |units: usize| end.replace(&format!("\"units\":{}", lines.len() - 2), &format!("\"units\":{units}"));
+    let (fewer, more) = (count(units - 1), count(units + 1));
+    check(
+        &[&lines[..3], &lines[4..=units], &[&fewer]].concat(),
+        "of the schedules was not explored to its end",
+    );
+    check(&[&lines[..=units], &lines[3..4], &[&more]].concat(), "is there twice");
+    check(&[&lines[..3], &lines[4..]].concat(), "this journal has lost lines");
+    fs::write(folder.path("1.journal"), &text).unwrap();
+    assert_eq!(merge(&folder, 2, &[]).code, 0);
 }
 
 /// A specification, a state and a mapping in files are inputs as the history is.
@@ -335,7 +369,14 @@ fn what_cannot_be_divided_is_refused() {
         assert_eq!(ran.code, 2, "{ran:?}");
         assert!(ran.stderr.contains(expected), "{command}\n{ran:?}");
     };
-    check("explore treiber-stack --matrix push(1)|pop", "--shard needs several matrices");
+    for scheduler in ["dpor", "bounded-dpor", "graph"] {
+        let command = format!("explore treiber-stack --matrix push(1)|pop --scheduler {scheduler}");
+        check(&command, "what one schedule shows decides which others are needed");
+    }
+    check(
+        "explore treiber-stack --matrix push(1)|pop --serializability",
+        "not divided with --serializability",
+    );
     check("explore treiber-stack --samples 4", "--shard needs --seed");
     check("stress treiber-stack --seed 1", "--shard needs --executions");
     check("stress treiber-stack --executions 4", "--shard needs --seed");

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     bounds::Bound,
+    part::{Division, Part, WeightedNode},
     scheduler::{Begin, Choice, FastPath, Point, Scheduler},
     step::{Step, TaskId, TaskSet},
 };
@@ -32,8 +33,11 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
     about: "every schedule up to the preemption bound, depth-first",
     is_exhaustive: true,
     explores_graphs: false,
+    division: Division::Tree,
     bounds: &[PREEMPTIONS],
-    make: |settings: &SchedulerSettings| Box::new(Bounded::new(settings.bounds.get(&PREEMPTIONS))),
+    make: |settings: &SchedulerSettings| {
+        Box::new(Bounded::part(settings.bounds.get(&PREEMPTIONS), &settings.part))
+    },
 };
 
 /// See the [module documentation](self).
@@ -48,14 +52,19 @@ impl Bounded {
     /// At most `preemptions` preemptions; `None` for any number.
     #[must_use]
     pub fn new(preemptions: Option<u32>) -> Self {
-        Bounded { path: Path::default(), preemptions_max: preemptions.unwrap_or(u32::MAX), is_bounded: false }
+        Bounded::part(preemptions, &Part::Whole)
+    }
+
+    fn part(preemptions: Option<u32>, part: &Part) -> Self {
+        let preemptions_max = preemptions.unwrap_or(u32::MAX);
+        Bounded { path: Path::of(part), preemptions_max, is_bounded: false }
     }
 }
 
 impl Scheduler for Bounded {
     fn begin(&mut self, begin: Begin) -> bool {
         if begin == Begin::Anew {
-            *self = Bounded::new(Some(self.preemptions_max));
+            (self.path, self.is_bounded) = (self.path.anew(), false);
         }
         self.path.begin(self.preemptions_max)
     }
@@ -74,6 +83,10 @@ impl Scheduler for Bounded {
 
     fn is_bounded(&self) -> bool {
         self.is_bounded
+    }
+
+    fn take_children(&mut self) -> Vec<WeightedNode> {
+        self.path.take_children()
     }
 
     fn fast_path(&mut self) -> Option<&mut dyn FastPath> {

@@ -21,6 +21,7 @@ use super::{
     tree::{EMPTY_NODE, Node, Tree},
 };
 use crate::{
+    part::Division,
     scheduler::{Begin, Choice, FastPath, Point, Scheduler},
     step::{Access, Step, TaskId, TaskSet},
 };
@@ -31,6 +32,7 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
     about: "partial-order reduction up to the preemption bound",
     is_exhaustive: true,
     explores_graphs: false,
+    division: Division::None,
     bounds: &[PREEMPTIONS],
     make: |settings: &SchedulerSettings| Box::new(BoundedDpor::new(settings.bounds.get(&PREEMPTIONS))),
 };

@@ -25,6 +25,7 @@ use super::{
     tree::{EMPTY_NODE, Node, Tree},
 };
 use crate::{
+    part::Division,
     scheduler::{Begin, Choice, FastPath, Point, Scheduler},
     step::{Step, TaskId, TaskSet},
 };
@@ -35,6 +36,7 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
     about: "dynamic partial-order reduction (source sets, sleep sets)",
     is_exhaustive: true,
     explores_graphs: false,
+    division: Division::None,
     bounds: &[],
     make: |_: &SchedulerSettings| Box::new(Dpor::new(DependenceRelation::Histories)),
 };

@@ -2,6 +2,7 @@
 
 use crate::{
     bounds::{Bound, Bounds},
+    part::{Division, Part},
     scheduler::Scheduler,
 };
 
@@ -16,6 +17,8 @@ pub struct SchedulerEntry {
     pub is_exhaustive: bool,
     /// Whether it explores execution graphs, which need a [weak memory model](crate::GraphPath).
     pub explores_graphs: bool,
+    /// How its executions are divided. If they are, it heeds [`SchedulerSettings::part`].
+    pub division: Division,
     /// Its own bounds.
     pub bounds: &'static [Bound],
     /// Makes one.
@@ -31,10 +34,12 @@ pub struct SchedulerSettings {
     pub executions: u64,
     /// The bounds that were set.
     pub bounds: Bounds,
+    /// Which of its executions it explores.
+    pub part: Part,
 }
 
 impl Default for SchedulerSettings {
     fn default() -> Self {
-        SchedulerSettings { seed: 0, executions: 10_000, bounds: Bounds::default() }
+        SchedulerSettings { seed: 0, executions: 10_000, bounds: Bounds::default(), part: Part::Whole }
     }
 }

@@ -4,6 +4,7 @@ use std::{borrow::Cow, slice};
 
 use super::entry::{SchedulerEntry, SchedulerSettings};
 use crate::{
+    part::{Choices, Division, Part, WeightedNode},
     scheduler::{Begin, Choice, Diverged, FastPath, Point, Scheduler},
     step::{Access, Step, TaskId, TaskSet},
 };
@@ -14,8 +15,9 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
     about: "every schedule, depth-first",
     is_exhaustive: true,
     explores_graphs: false,
+    division: Division::Tree,
     bounds: &[],
-    make: |_: &SchedulerSettings| Box::new(Exhaustive::default()),
+    make: |settings: &SchedulerSettings| Box::new(Exhaustive { path: Path::of(&settings.part) }),
 };
 
 /// See the [module documentation](self).
@@ -27,7 +29,7 @@ pub struct Exhaustive {
 impl Scheduler for Exhaustive {
     fn begin(&mut self, begin: Begin) -> bool {
         if begin == Begin::Anew {
-            *self = Exhaustive::default();
+            self.path = self.path.anew();
         }
         self.path.begin(u32::MAX)
     }
@@ -39,6 +41,10 @@ impl Scheduler for Exhaustive {
 
     fn choose_value(&mut self, n: u32) -> u32 {
         self.path.choose_value(n)
+    }
+
+    fn take_children(&mut self) -> Vec<WeightedNode> {
+        self.path.take_children()
     }
 
     fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
@@ -69,6 +75,18 @@ pub(super) struct Path {
     // than before, or the execution ended too early. It is reported at the next point, if necessary
     // of the next execution.
     divergence: Option<Box<Diverged>>,
+    // The first choices of every execution.
+    prefix: Choices,
+    // If only the children of the prefix are wanted.
+    children: Option<Children>,
+}
+
+/// The children of a node.
+#[derive(Clone, Debug, Default)]
+struct Children {
+    // The length of their choices, after the first execution.
+    depth: Option<usize>,
+    found: Vec<WeightedNode>,
 }
 
 /// A choice.
@@ -162,6 +180,22 @@ impl Node {
         self.preemptions + u32::from(interrupts)
     }
 
+    /// How many other alternatives there are with at most `preemptions_max` preemptions, after the
+    /// first: those that are preemptions, and those that are not.
+    fn others(&self, steps: &[Step], preemptions_max: u32) -> (u32, u32) {
+        let (preemptions, free) = match &self.kind {
+            NodeKind::Brief { untried, .. } => (untried.len() as u32, 0),
+            NodeKind::Value(alternatives) => (0, alternatives.n - 1),
+            NodeKind::Shown { alternatives, start, running, .. } => {
+                let others = (0..alternatives.n).filter(|it| *it != alternatives.first);
+                let is_preemption = |it: &u32| interrupts(*running, *it, &steps[(start + it) as usize]);
+                let preemptions = others.filter(is_preemption).count() as u32;
+                (preemptions, alternatives.n - 1 - preemptions)
+            }
+        };
+        (if self.preemptions < preemptions_max { preemptions } else { 0 }, free)
+    }
+
     /// Advances to another alternative with at most `preemptions_max` preemptions, if there is one.
     fn advance(&mut self, steps: &[Step], preemptions_max: u32) -> bool {
         match &mut self.kind {
@@ -196,26 +230,75 @@ fn interrupts(running: Option<u32>, chosen: u32, step: &Step) -> bool {
 }
 
 impl Path {
+    /// The paths of a part of the tree.
+    pub(super) fn of(part: &Part) -> Path {
+        let (prefix, children) = match part {
+            Part::Whole | Part::Numbers(_) => (Choices::default(), None),
+            Part::Below(prefixes) => (prefixes.first().cloned().unwrap_or_default(), None),
+            Part::Children(node) => (node.clone(), Some(Children::default())),
+        };
+        Path { prefix, children, ..Path::default() }
+    }
+
+    /// The same part from its beginning.
+    pub(super) fn anew(&mut self) -> Path {
+        let children = self.children.is_some().then(Children::default);
+        Path { prefix: std::mem::take(&mut self.prefix), children, ..Path::default() }
+    }
+
+    pub(super) fn take_children(&mut self) -> Vec<WeightedNode> {
+        self.children.take().unwrap_or_default().found
+    }
+
+    /// Notes the child that the last execution was the first of, and leaves out the others below.
+    fn note_child(&mut self, preemptions_max: u32) {
+        let (nodes, steps) = (&self.nodes, &self.steps);
+        let Some(children) = &mut self.children else { return };
+        let depth = *children.depth.get_or_insert_with(|| {
+            let has_others = |it: &usize| nodes[*it].others(steps, preemptions_max) != (0, 0);
+            (self.prefix.len()..nodes.len()).find(has_others).map_or(nodes.len(), |it| it + 1)
+        });
+        let choices = nodes[..depth].iter().map(Node::chosen).collect();
+        children.found.push((choices, weight(&nodes[depth..], steps, preemptions_max)));
+        while depth < self.nodes.len() {
+            self.pop();
+        }
+    }
+
+    fn pop(&mut self) {
+        if let Some(Node { kind: NodeKind::Shown { start, .. }, .. }) = self.nodes.pop() {
+            self.steps.truncate(start as usize);
+        }
+    }
+
+    /// Whether an execution has begun.
+    pub(super) fn has_begun(&self) -> bool {
+        self.started
+    }
+
     /// Advances the deepest node that has another alternative with at most `preemptions_max`
     /// preemptions.
     pub(super) fn begin(&mut self, preemptions_max: u32) -> bool {
         if self.depth < self.nodes.len() && self.divergence.is_none() {
             self.divergence = Some(Diverged::unseen(self.depth, &self.steps_at(self.depth).0));
         }
+        if self.started && self.depth < self.prefix.len() {
+            self.divergence.get_or_insert_with(|| Diverged::unseen(self.depth, &[]));
+        }
         self.depth = 0;
         if !std::mem::replace(&mut self.started, true) || self.divergence.is_some() {
             return true;
         }
-        while let Some(node) = self.nodes.last_mut() {
+        self.note_child(preemptions_max);
+        while self.prefix.len() < self.nodes.len()
+            && let Some(node) = self.nodes.last_mut()
+        {
             if node.advance(&self.steps, preemptions_max) {
                 return true;
             }
-            if let NodeKind::Shown { start, .. } = node.kind {
-                self.steps.truncate(start as usize);
-            }
-            self.nodes.pop();
+            self.pop();
         }
-        debug_assert!(self.steps.is_empty(), "each node takes its steps with it");
+        debug_assert!(!self.nodes.is_empty() || self.steps.is_empty(), "each node takes its steps with it");
         false
     }
 
@@ -259,7 +342,7 @@ impl Path {
         if !self.is_new() {
             return self.replay_choice(enabled, Some(arrived));
         }
-        if self.divergence.is_some() {
+        if self.divergence.is_some() || self.depth < self.prefix.len() {
             return None;
         }
         let (task, preemptions) = (arrived.task, preemptions(self));
@@ -293,7 +376,11 @@ impl Path {
             }
         } else {
             let running = point.running.map(|it| it as u32);
-            let alternatives = Alternatives::new(running.unwrap_or(0), point.enabled.len());
+            let first = self.prefix.get(self.depth).copied().or(running).unwrap_or(0);
+            if point.enabled.len() <= first as usize {
+                return Choice::Diverged(Diverged::new(self.depth, &[], point));
+            }
+            let alternatives = Alternatives::new(first, point.enabled.len());
             let (start, waiting) = (self.steps.len() as u32, point.waiting.len() as u8);
             let is_alone = point.waiting.is_empty();
             self.nodes.push(Node {
@@ -312,12 +399,14 @@ impl Path {
 
     pub(super) fn choose_value(&mut self, n: u32) -> u32 {
         if self.depth == self.nodes.len() {
-            let kind = NodeKind::Value(Alternatives::new(0, n as usize));
+            let first = self.prefix.get(self.depth).copied().unwrap_or(0);
+            let kind = NodeKind::Value(Alternatives::new(first, n as usize));
             let preemptions = self.preemptions();
             self.nodes.push(Node { kind, preemptions, enabled: TaskSet::EMPTY, task: TaskId(0) });
         }
         let node = &self.nodes[self.depth];
-        if !matches!(node.kind, NodeKind::Value(alternatives) if alternatives.n == n) {
+        let is_same = |it: Alternatives| it.n == n && it.first < n;
+        if !matches!(node.kind, NodeKind::Value(alternatives) if is_same(alternatives)) {
             self.divergence.get_or_insert_with(|| Diverged::unseen(self.depth, &[]));
         }
         let chosen = node.chosen();
@@ -331,6 +420,29 @@ impl Path {
         let last = self.depth.checked_sub(1).and_then(|it| self.nodes.get(it));
         last.map_or(0, |it| it.preemptions(&self.steps))
     }
+}
+
+/// The logarithm of an estimate of the number of executions that differ from one only in `nodes`:
+/// as if the alternatives at each node did not depend on the choices at the others.
+fn weight(nodes: &[Node], steps: &[Step], preemptions_max: u32) -> f64 {
+    let Some(first) = nodes.first() else { return 0.0 };
+    let (mut preemptions, mut free) = (0, 0);
+    for node in nodes {
+        let (more, more_free) = node.others(steps, preemptions_max);
+        (preemptions, free) = (preemptions + more, free + more_free);
+    }
+    let left = preemptions_max.saturating_sub(first.preemptions);
+    let doubled = f64::from(free) * std::f64::consts::LN_2;
+    if preemptions <= left {
+        return f64::from(preemptions) * std::f64::consts::LN_2 + doubled;
+    }
+    // The sum of the numbers of subsets with 0, 1, …, `left` elements.
+    let (mut sum, mut subsets) = (1.0, 1.0);
+    for size in 0..left {
+        subsets *= f64::from(preemptions - size) / f64::from(size + 1);
+        sum += subsets;
+    }
+    f64::ln(sum) + doubled
 }
 
 /// The next step of each of `tasks`: its first one in `steps`, which are the steps at which tasks

@@ -22,7 +22,10 @@ use super::{
     entry::{SchedulerEntry, SchedulerSettings},
     exhaustive::Path,
 };
-use crate::scheduler::{Begin, Choice, Diverged, Point, Scheduler};
+use crate::{
+    part::{Choices, Division, Part, WeightedNode},
+    scheduler::{Begin, Choice, Diverged, Point, Scheduler},
+};
 
 /// The entry in the table of schedulers.
 pub const ENTRY: SchedulerEntry = SchedulerEntry {
@@ -30,8 +33,11 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
     about: "iterative context bounding: as `bounded`, fewest preemptions first",
     is_exhaustive: true,
     explores_graphs: false,
+    division: Division::Rounds,
     bounds: &[PREEMPTIONS],
-    make: |settings: &SchedulerSettings| Box::new(Iterative::new(settings.bounds.get(&PREEMPTIONS))),
+    make: |settings: &SchedulerSettings| {
+        Box::new(Iterative::part(settings.bounds.get(&PREEMPTIONS), &settings.part))
+    },
 };
 
 /// See the [module documentation](self).
@@ -50,6 +56,7 @@ pub struct Iterative {
     has_diverged: bool,
     now: Vec<Box<[Chosen]>>,
     later: Vec<Box<[Chosen]>>,
+    part: Part,
 }
 
 /// A choice, and a hash of its alternatives.
@@ -59,28 +66,51 @@ struct Chosen {
     from: u32,
 }
 
+// The alternatives of a choice of another scheduler; no hash is so large.
+const UNKNOWN: u32 = u32::MAX;
+
 /// A hash of the alternatives of a choice.
 fn hash(shown: impl Hash) -> u32 {
     let mut hasher = FxHasher::default();
     shown.hash(&mut hasher);
     let hash = hasher.finish();
-    (hash ^ (hash >> 32)) as u32
+    (hash ^ (hash >> 32)) as u32 >> 1
 }
 
 impl Iterative {
     /// At most `preemptions` preemptions; `None` for any number.
     #[must_use]
     pub fn new(preemptions: Option<u32>) -> Self {
+        Iterative::part(preemptions, &Part::Whole)
+    }
+
+    fn part(preemptions: Option<u32>, part: &Part) -> Self {
+        let chosen = |it: &u32| Chosen { index: *it, from: UNKNOWN };
+        let prefix = |it: &Choices| it.iter().map(chosen).collect();
+        let mut now: Vec<Box<[Chosen]>> = match part {
+            Part::Below(prefixes) => prefixes.iter().rev().map(prefix).collect(),
+            Part::Whole | Part::Numbers(_) | Part::Children(_) => Vec::new(),
+        };
         Iterative {
-            preemptions: 0,
+            preemptions: u32::from(!now.is_empty()),
             preemptions_max: preemptions.unwrap_or(u32::MAX),
             is_bounded: false,
-            prefix: Box::default(),
+            prefix: now.pop().unwrap_or_default(),
             path: Path::default(),
             chosen: Vec::new(),
             has_diverged: false,
-            now: Vec::new(),
+            now,
             later: Vec::new(),
+            part: part.clone(),
+        }
+    }
+
+    /// Whether only schedules without preemptions are explored.
+    fn has_one_round(&self) -> bool {
+        match &self.part {
+            Part::Below(prefixes) => prefixes.is_empty(),
+            Part::Children(_) => true,
+            Part::Whole | Part::Numbers(_) => false,
         }
     }
 
@@ -101,9 +131,9 @@ impl Iterative {
 impl Scheduler for Iterative {
     fn begin(&mut self, begin: Begin) -> bool {
         if begin == Begin::Anew {
-            *self = Iterative::new(Some(self.preemptions_max));
+            *self = Iterative::part(Some(self.preemptions_max), &self.part);
         }
-        self.has_diverged |= self.chosen.len() < self.prefix.len();
+        self.has_diverged |= self.path.has_begun() && self.chosen.len() < self.prefix.len();
         self.chosen.clear();
         if self.has_diverged {
             return true;
@@ -113,6 +143,9 @@ impl Scheduler for Iterative {
             return true;
         }
         if self.now.is_empty() {
+            if self.has_one_round() {
+                return false;
+            }
             self.preemptions += 1;
             std::mem::swap(&mut self.now, &mut self.later);
             self.now.reverse();
@@ -125,7 +158,9 @@ impl Scheduler for Iterative {
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         let from = hash((point.enabled, point.waiting));
         let before = self.prefix.get(self.chosen.len());
-        self.has_diverged |= before.is_some_and(|it| it.from != from);
+        let is_same =
+            |it: &Chosen| it.from == from || it.from == UNKNOWN && (it.index as usize) < point.enabled.len();
+        self.has_diverged |= before.is_some_and(|it| !is_same(it));
         let choice = match before {
             _ if self.has_diverged => Choice::Diverged(Diverged::new(self.chosen.len(), &[], point)),
             Some(before) => Choice::Step(before.index as usize),
@@ -146,7 +181,7 @@ impl Scheduler for Iterative {
         let from = hash(n);
         let value = match self.prefix.get(self.chosen.len()) {
             Some(before) => {
-                self.has_diverged |= before.from != from;
+                self.has_diverged |= before.from != from && !(before.from == UNKNOWN && before.index < n);
                 before.index.min(n - 1)
             }
             None => self.path.choose_value(n),
@@ -157,5 +192,14 @@ impl Scheduler for Iterative {
 
     fn is_bounded(&self) -> bool {
         self.is_bounded
+    }
+
+    fn round(&self) -> u32 {
+        self.preemptions
+    }
+
+    fn take_children(&mut self) -> Vec<WeightedNode> {
+        let choices = |it: Box<[Chosen]>| it.iter().map(|it| it.index).collect();
+        std::mem::take(&mut self.later).into_iter().map(|it| (choices(it), 0.0)).collect()
     }
 }

@@ -7,7 +7,8 @@
 //! `depth`, which needs that many orderings of steps, is found by one execution of `n` tasks and
 //! `k` steps with a probability of at least 1 / (n k^(depth - 1)).
 //!
-//! `k` is taken from the longest execution so far; the first execution has no change points.
+//! `k` is taken from the longest execution so far in the same [block](super::sampling); the first
+//! execution of a block has no change points.
 //!
 //! Source: S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A randomized scheduler with
 //! probabilistic guarantees of finding bugs", 2010.
@@ -21,6 +22,7 @@ use super::{
 use crate::{
     bounds::Bound,
     choosers,
+    part::Division,
     scheduler::{Begin, Choice, FastPath, Point, Scheduler},
     step::{PerTask, Step, TaskId, TaskSet},
 };
@@ -40,6 +42,7 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
     about: "probabilistic concurrency testing: random priorities, d - 1 change points",
     is_exhaustive: false,
     explores_graphs: false,
+    division: Division::Numbers,
     bounds: &[DEPTH],
     make: |settings: &SchedulerSettings| Box::new(Pct::new(settings)),
 };
@@ -93,10 +96,10 @@ impl Pct {
 
 impl Scheduler for Pct {
     fn begin(&mut self, begin: Begin) -> bool {
-        if begin == Begin::Anew {
+        let begins = self.runs.begin(begin);
+        if self.runs.begins_block() {
             (self.longest, self.steps) = (0, 0);
         }
-        let begins = self.runs.begin(begin);
         self.longest = self.longest.max(self.steps);
         self.steps = 0;
         let (random, longest) = (&mut self.runs.random, self.longest);

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     choosers,
+    part::Division,
     scheduler::{Begin, Choice, Point, Scheduler},
     step::PerTask,
 };
@@ -23,6 +24,7 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
     about: "partial-order sampling: random step priorities, reassigned to racing steps",
     is_exhaustive: false,
     explores_graphs: false,
+    division: Division::Numbers,
     bounds: &[],
     make: |settings: &SchedulerSettings| Box::new(Pos::new(settings)),
 };

@@ -5,6 +5,7 @@ use super::{
     sampling::RandomRuns,
 };
 use crate::{
+    part::Division,
     scheduler::{Begin, Choice, FastPath, Point, Scheduler},
     step::{Step, TaskId, TaskSet},
 };
@@ -15,6 +16,7 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
     about: "random walk: a uniformly random enabled step",
     is_exhaustive: false,
     explores_graphs: false,
+    division: Division::Numbers,
     bounds: &[],
     make: |settings: &SchedulerSettings| Box::new(RandomScheduler::new(settings)),
 };
@@ -48,7 +50,7 @@ impl RandomScheduler {
 impl Scheduler for RandomScheduler {
     fn begin(&mut self, begin: Begin) -> bool {
         let begins = self.runs.begin(begin);
-        if begin == Begin::Anew {
+        if self.runs.begins_block() {
             self.next = self.runs.random.next();
         }
         begins

@@ -8,6 +8,7 @@ use crate::{
 };
 
 mod bounds;
+mod parts;
 mod quick;
 
 /// Tasks that write objects, one after the other.
@@ -57,6 +58,7 @@ fn settings(depth: u32) -> SchedulerSettings {
         seed: 3,
         executions: EXECUTIONS.into(),
         bounds: Bounds::default().with(&pct::DEPTH, depth),
+        ..SchedulerSettings::default()
     }
 }
 

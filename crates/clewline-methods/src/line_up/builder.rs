@@ -57,7 +57,7 @@ pub struct LineUp<E> {
     pub(super) plan: Plan,
     pub(super) options: LineUpOptions,
     pub(super) timeout: Option<Duration>,
-    pub(super) jobs: usize,
+    pub(super) jobs: Option<usize>,
     // The quasi factors, if they are set.
     quasi: Option<Quasi>,
     matrices: Matrices,
@@ -246,7 +246,7 @@ impl<E: Explorable> LineUp<E> {
             plan: Plan::default(),
             options: LineUpOptions::default(),
             timeout: None,
-            jobs: parallel::jobs_available(),
+            jobs: None,
             quasi: None,
             matrices: Matrices::WellFormed,
             spec: None,
@@ -458,10 +458,11 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
-    /// Sets how many matrices are checked at once: by default the number of processors. The outcome
-    /// does not depend on it.
+    /// Sets the number of threads that check matrices: by default the number of processors. The
+    /// schedules of a single matrix are divided only if this is set. The outcome does not depend on
+    /// it.
     pub fn jobs(mut self, jobs: usize) -> Self {
-        self.jobs = jobs.max(1);
+        self.jobs = Some(jobs.max(1));
         self
     }
 
@@ -669,7 +670,10 @@ impl<E: Explorable> LineUp<E> {
             }
             ControlFlow::Continue(())
         };
-        check_all(&self.subject, &mut matrices, &self.options, self.jobs, &mut visit)
+        // A single matrix may use statics of its own.
+        let usual = || if self.plan.only().is_some() { 1 } else { parallel::jobs_available() };
+        let jobs = self.jobs.unwrap_or_else(usual);
+        check_all(&self.subject, &mut matrices, &self.options, jobs, &mut visit)
             .map_err(|it| ErrorKind::Matrix(it.0))?;
         // Where matrices are drawn until the time is up, none was left out that was asked for.
         if is_late.into_inner() && !self.plan.is_endless() {

@@ -11,13 +11,13 @@ use clewline_core::{
     History, MayFail, MayFailHistory, ObjectId, OperationId, Problem, ProcessId, ResultId, Shown, Timed,
     Verdict,
 };
-use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
+use clewline_explore::{Coverage, Ending, Schedule, TaskId, explore, schedulers::replay::Replay};
 use clewline_matrix::{
     EncodedSerialHistories, Explained, Extent, Strategy, Survey, TestProgram, Visit, Visits, orders,
-    serializability,
+    serializability, why_cut,
 };
 use clewline_report::render::Cause;
-use clewline_threads::control::{CallOutcome, DataRace, ExecutionOutcome};
+use clewline_threads::control::{CallOutcome, DataRace, Excess, ExecutionOutcome, Unended};
 use rustc_hash::FxBuildHasher;
 
 use super::{
@@ -25,6 +25,7 @@ use super::{
     failures::failed,
     finding::Unserializable,
     listed::HistoryList,
+    options::LineUpOptions,
     serial::{ResultNumbering, ResultTexts, Without},
     specified::{Specified, left_inside},
 };
@@ -90,16 +91,96 @@ impl ConcurrentQuery<'_> {
 }
 
 /// An execution that is wrong.
-#[derive(Debug)]
-pub(super) struct WrongExecution {
-    pub(super) cause: Cause,
-    pub(super) schedule: Schedule,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongExecution {
+    /// The cause, as far as it is known before a replay.
+    pub cause: Cause,
+    /// Its schedule.
+    pub schedule: Schedule,
     /// The operations that should not block.
-    pub(super) blocked: Vec<usize>,
+    pub blocked: Vec<usize>,
     /// The displaced operations, or their displacement.
-    pub(super) explanation: Option<String>,
-    /// The key of its history.
-    pub(super) key: Vec<u32>,
+    pub explanation: Option<String>,
+    /// Its [history](history_key).
+    pub key: String,
+}
+
+/// A history that was judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenHistory {
+    /// See [`history_key`].
+    pub key: String,
+    /// Whether an operation blocks in it.
+    pub is_stuck: bool,
+    /// The factor that it needs, if that is the question.
+    pub needs: Option<u32>,
+    /// Why it was not judged.
+    pub unknown: Option<String>,
+}
+
+/// Distinct histories.
+#[derive(Debug, Default)]
+pub(super) struct DistinctHistories {
+    keys: HashSet<String, FxBuildHasher>,
+    stuck: usize,
+    /// Why some history was not judged.
+    unknown: Option<String>,
+    needed: Option<FactorHistogram>,
+}
+
+impl DistinctHistories {
+    pub(super) fn new(asked: &ConcurrentQuery<'_>) -> DistinctHistories {
+        let needed = asked.judging.is_question().then(FactorHistogram::default);
+        DistinctHistories { needed, ..DistinctHistories::default() }
+    }
+
+    pub(super) fn add(&mut self, history: SeenHistory) {
+        if !self.keys.insert(history.key) {
+            return;
+        }
+        self.stuck += usize::from(history.is_stuck);
+        self.unknown = self.unknown.take().or(history.unknown);
+        if let Some(factor) = history.needs {
+            self.needed.get_or_insert_default().note(factor);
+        }
+    }
+
+    /// The result of the second phase, with what is known of all histories.
+    pub(super) fn result(self, coverage: Coverage, executions: u64) -> ConcurrentResult {
+        ConcurrentResult {
+            executions,
+            histories: self.keys.len(),
+            stuck: self.stuck,
+            coverage,
+            is_bounded: false,
+            violation: None,
+            unknown: self.unknown,
+            unserializable: None,
+            needed: self.needed,
+            listed: None,
+            guess: None,
+            cut: None,
+            divergence: None,
+        }
+    }
+}
+
+/// The history of the last execution of `program` as text, equal for all executions with the same
+/// results and the same precedence, in every process.
+pub(super) fn history_key(
+    program: &dyn TestProgram,
+    outcome: &ExecutionOutcome<ResultId>,
+    ending: &Ending,
+) -> String {
+    let mut key = if *ending == Ending::Stuck { "stuck".to_owned() } else { String::new() };
+    for (at, operation) in outcome.operations.iter().enumerate() {
+        let result = operation.ret.map(|(_, result)| program.show_result(at, result));
+        let earlier = outcome.operations.iter().enumerate().filter(|it| it.1.precedes(operation));
+        let earlier: Vec<String> = earlier.map(|it| it.0.to_string()).collect();
+        let result = result.map_or_else(|| "?".to_owned(), |it| format!("{it:?}"));
+        key.push_str(&format!(" {result}>{}", earlier.join(",")));
+    }
+    key
 }
 
 /// The result of the second phase.
@@ -118,6 +199,12 @@ pub(super) struct ConcurrentResult {
     pub(super) unserializable: Option<Unserializable>,
     pub(super) needed: Option<FactorHistogram>,
     pub(super) listed: Option<Vec<String>>,
+    /// The place of a loop that may count.
+    pub(super) guess: Option<String>,
+    /// What is said of executions that were cut.
+    pub(super) cut: Option<String>,
+    /// What is said of a divergence, if another program diverged.
+    pub(super) divergence: Option<String>,
 }
 
 /// Which executions to explore.
@@ -155,66 +242,101 @@ pub(super) fn explore_all(
     texts: &mut ResultTexts,
 ) -> ConcurrentResult {
     let mut seen: HashSet<Vec<u32>, FxBuildHasher> = HashSet::default();
-    let mut renamed = ResultNumbering::default();
-    let (mut n_stuck, mut wrong, mut unknown) = (0, None, None);
-    let mut key: Vec<u32> = Vec::new();
-    let mut needed = asked.judging.is_question().then(FactorHistogram::default);
+    let mut judge = ExecutionJudge { asked, texts, renamed: ResultNumbering::default(), key: Vec::new() };
+    let (mut distinct, mut wrong) = (DistinctHistories::new(asked), None);
     let mut unserializable = looking.counts_unserializable().then(Unserializable::default);
     let mut listed = HistoryList::new(asked.lists_histories);
     program.keep(true, looking.counts_unserializable());
-    let visits = asked.visits(&looking, program, texts);
+    let visits = asked.visits(&looking, program, judge.texts);
     let Survey { coverage, executions, is_bounded, explained, .. } =
         looking.explore(program, visits, &mut |program: &mut dyn TestProgram, ending: &Ending, _| {
             if let Some(unserializable) = &mut unserializable {
                 count_unserializable(program, unserializable);
             }
-            let mut found = None;
-            match ending {
-                Ending::Full | Ending::Stuck => {
-                    let outcome = program.outcome();
-                    found = cause_besides_history(&outcome).map(|it| WrongExecution::of(it, program, ending));
-                    outcome.canonical(ending, &mut key);
-                    if found.is_none() && !seen.contains(&key) {
-                        seen.insert(key.clone());
-                        let is_stuck = *ending == Ending::Stuck;
-                        n_stuck += usize::from(is_stuck);
-                        if let Err(reason) = listed.add(program, &outcome) {
-                            unknown = unknown.take().or(Some(reason));
-                        }
-                        match asked.judge(program, &outcome, is_stuck, texts, &mut renamed) {
-                            Ok(RelaxedVerdict::Needs(factor)) => {
-                                needed.get_or_insert_default().note(factor);
-                            }
-                            Ok(verdict) => found = WrongExecution::by(verdict, program, ending),
-                            Err(reason) => unknown = unknown.take().or(Some(reason)),
-                        }
-                    }
+            let is_new = |key: &Vec<u32>| !seen.contains(key) && seen.insert(key.clone());
+            let (found, history) = judge.judge(program, ending, is_new);
+            if let Some(mut history) = history {
+                if let Err(reason) = listed.add(program, &program.outcome()) {
+                    history.unknown = Some(reason);
                 }
-                Ending::Panicked => found = Some(WrongExecution::of(Cause::Panic, program, ending)),
-                // A race needs no end.
-                Ending::Cut if has_race(&program.outcome()) => {
-                    found = Some(WrongExecution::of(Cause::DataRace, program, ending));
-                }
-                Ending::Cut | Ending::Redundant | Ending::Restart => (),
-                Ending::Diverged(_) | Ending::Refused(_) => (),
+                distinct.add(history);
             }
             wrong = wrong.take().or(found);
             let is_over = wrong.is_some() && !asked.lists_histories;
             if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-    let histories = seen.len() + explained.histories;
-    let stuck = n_stuck + explained.stuck;
+    let result = distinct.result(coverage, executions);
     ConcurrentResult {
-        executions,
-        histories,
-        stuck,
-        coverage,
+        histories: result.histories + explained.histories,
+        stuck: result.stuck + explained.stuck,
         is_bounded,
         violation: wrong,
-        unknown,
         unserializable,
-        needed,
         listed: listed.into_sorted(),
+        guess: program.guess().map(|it| it.to_string()),
+        cut: program.unended().map(|it| cut_sentence(Some(it), asked.more.options)),
+        ..result
+    }
+}
+
+/// In the reason of an unknown verdict: executions had more threads than [`TaskId::MAX`].
+pub const TOO_MANY_THREADS: &str = "had more threads than";
+
+/// What is said of executions that were cut.
+pub(super) fn cut_sentence(unended: Option<Unended>, options: &LineUpOptions) -> String {
+    let excess = match unended.map(|it| it.why) {
+        Some(Excess::Tasks) => format!("{TOO_MANY_THREADS} {}", TaskId::MAX),
+        _ => format!("were longer than {} steps", options.limits.steps),
+    };
+    format!("{excess}{}", why_cut(unended))
+}
+
+/// Judges executions.
+pub(super) struct ExecutionJudge<'a> {
+    pub(super) asked: &'a ConcurrentQuery<'a>,
+    pub(super) texts: &'a mut ResultTexts,
+    pub(super) renamed: ResultNumbering,
+    /// Its memory is reused.
+    pub(super) key: Vec<u32>,
+}
+
+impl ExecutionJudge<'_> {
+    /// Judges the last execution of `program`: what is wrong with it, and its history, if that
+    /// `is_new`.
+    pub(super) fn judge(
+        &mut self,
+        program: &dyn TestProgram,
+        ending: &Ending,
+        is_new: impl FnOnce(&Vec<u32>) -> bool,
+    ) -> (Option<WrongExecution>, Option<SeenHistory>) {
+        match ending {
+            Ending::Full | Ending::Stuck => (),
+            Ending::Panicked => return (Some(WrongExecution::of(Cause::Panic, program, ending)), None),
+            // A race needs no end.
+            Ending::Cut if has_race(&program.outcome()) => {
+                return (Some(WrongExecution::of(Cause::DataRace, program, ending)), None);
+            }
+            Ending::Cut | Ending::Redundant | Ending::Restart => return (None, None),
+            Ending::Diverged(_) | Ending::Refused(_) => return (None, None),
+        }
+        let outcome = program.outcome();
+        if let Some(cause) = cause_besides_history(&outcome) {
+            return (Some(WrongExecution::of(cause, program, ending)), None);
+        }
+        outcome.canonical(ending, &mut self.key);
+        if !is_new(&self.key) {
+            return (None, None);
+        }
+        let is_stuck = *ending == Ending::Stuck;
+        let key = history_key(program, &outcome, ending);
+        let mut history = SeenHistory { key, is_stuck, needs: None, unknown: None };
+        let mut wrong = None;
+        match self.asked.judge(program, &outcome, is_stuck, self.texts, &mut self.renamed) {
+            Ok(RelaxedVerdict::Needs(factor)) => history.needs = Some(factor),
+            Ok(verdict) => wrong = WrongExecution::by(verdict, program, ending),
+            Err(reason) => history.unknown = Some(reason),
+        }
+        (wrong, Some(history))
     }
 }
 
@@ -259,14 +381,12 @@ struct CandidateHistory<'a> {
 
 impl WrongExecution {
     fn of(cause: Cause, program: &dyn TestProgram, ending: &Ending) -> WrongExecution {
-        let mut key = Vec::new();
-        program.outcome().canonical(ending, &mut key);
         WrongExecution {
             cause,
             schedule: program.schedule().unwrap_or_default(),
             blocked: Vec::new(),
             explanation: None,
-            key,
+            key: history_key(program, &program.outcome(), ending),
         }
     }
 

@@ -63,7 +63,7 @@ pub(super) struct Overridable<'a> {
     pub(super) plan: &'a mut Plan,
     pub(super) options: &'a mut LineUpOptions,
     pub(super) timeout: &'a mut Option<Duration>,
-    pub(super) jobs: &'a mut usize,
+    pub(super) jobs: &'a mut Option<usize>,
 }
 
 /// Overrides the settings in `given` by the variables that `look_up` finds. They take precedence
@@ -89,7 +89,7 @@ pub(super) fn apply(
         let draws = given.plan.samples_or_usual() != 0;
         given.plan.samples = samples.or(draws.then_some(u64::MAX));
     }
-    *given.jobs = jobs.unwrap_or(*given.jobs);
+    *given.jobs = jobs.or(*given.jobs);
     let names: Vec<&str> = SCHEDULERS.iter().map(|it| it.name).collect();
     let expected = format!("the name of a scheduler: {}", names.join(", "));
     let scheduler = parsed(&look_up, SCHEDULER, &expected, |it| it.parse::<ThreadScheduler>().ok())?;
@@ -133,7 +133,7 @@ mod tests {
             settings.bounds.get(&PREEMPTIONS),
             line_up.plan.samples,
             line_up.timeout,
-            line_up.jobs,
+            line_up.jobs.unwrap_or_default(),
             line_up.options.scheduler.name,
             line_up.options.memory.model.name(),
         );

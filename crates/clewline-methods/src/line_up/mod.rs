@@ -17,6 +17,7 @@ mod concurrent;
 mod drain_cache;
 mod drawing;
 mod environment;
+mod expected;
 mod failures;
 mod files;
 mod finding;
@@ -27,6 +28,7 @@ pub mod observations;
 mod observing;
 mod options;
 mod outcome;
+pub mod parts;
 mod present;
 #[cfg(feature = "html")]
 mod publish;
@@ -37,20 +39,23 @@ mod specified;
 pub mod text;
 
 use std::{
-    cell::RefCell,
+    collections::BTreeMap,
     time::{Duration, Instant},
 };
 
 use clewline_core::{CodecError, ResultId, Verdict};
-use clewline_explore::{Coverage, Ending, Limit, Schedule, TaskId, schedulers::replay::Replay};
-use clewline_matrix::{Explorable, Strategy, TestProgram, why_cut};
-use clewline_threads::control::{self, Excess, ExtraPoints, FailureKind};
+use clewline_explore::{Coverage, Ending, Limit, Schedule, schedulers::replay::Replay};
+use clewline_matrix::{Explorable, Strategy, TestProgram};
+use clewline_threads::control::{self, ExtraPoints, FailureKind};
 
 use self::{
-    concurrent::{ConcurrentQuery, ConcurrentResult, Expected, ExplorationMode, explore_all},
-    drain_cache::DrainCache,
+    concurrent::{
+        ConcurrentResult, Expected, ExplorationMode, cut_sentence, deadline, explore_all, history_key,
+    },
+    expected::{ExpectedBehaviour, program},
     failures::{failed, observe_without, proposals},
     finding::LineUpVerdict,
+    parts::{PARTS_PER_JOB_MIN, Parted, Share, not_divided},
     serial::{ResultNumbering, ResultTexts, SerialObservations, Without, divergence, observe},
 };
 use crate::relaxed::{Judging, WellFormed};
@@ -65,6 +70,7 @@ pub use clewline_matrix::{
     plan::{MatrixEntry, Plan},
 };
 pub use clewline_report::render::Cause;
+pub use concurrent::TOO_MANY_THREADS;
 pub use finding::{Checked, LineUpFinding, ObservedOperation, ShownSerialHistory, Unserializable};
 pub use observing::count_serial;
 pub use options::{LineUpOptions, Reference};
@@ -85,30 +91,61 @@ pub fn check(
     matrix: &Matrix,
     options: &LineUpOptions,
 ) -> Result<Checked, CodecError> {
+    check_on(subject, matrix, options, 1)
+}
+
+/// The same on `jobs` threads. The result does not depend on their number.
+///
+/// # Errors
+///
+/// As of [`check`].
+pub fn check_on(
+    subject: &dyn Explorable,
+    matrix: &Matrix,
+    options: &LineUpOptions,
+    jobs: usize,
+) -> Result<Checked, CodecError> {
+    let checked = check_phases(subject, matrix, options, SecondPhase::Jobs(jobs))?;
+    Ok(checked.expect("all parts are explored"))
+}
+
+/// Checks a share of one matrix. Returns the result of the whole, unless other shares are needed.
+///
+/// # Errors
+///
+/// As of [`check`], and if a part is missing that should be known.
+pub fn check_share(
+    subject: &dyn Explorable,
+    matrix: &Matrix,
+    options: &LineUpOptions,
+    share: &mut Share<'_>,
+) -> Result<Option<Checked>, CodecError> {
+    check_phases(subject, matrix, options, SecondPhase::Share(share))
+}
+
+fn check_phases(
+    subject: &dyn Explorable,
+    matrix: &Matrix,
+    options: &LineUpOptions,
+    phase: SecondPhase<'_, '_>,
+) -> Result<Option<Checked>, CodecError> {
     if let Judging::Displaced(_, WellFormed::Required(roles)) = &options.judging {
         roles.check(matrix).map_err(|it| CodecError(it.to_string()))?;
     }
     let mut program = program(subject, matrix, options)?;
-    MatrixCheck { subject, matrix, options, program: &mut *program, texts: ResultTexts::default() }.run()
+    MatrixCheck { subject, matrix, options, program: &mut *program, texts: ResultTexts::default() }.run(phase)
 }
 
-/// In the reason of an unknown verdict: executions had more threads than [`TaskId::MAX`].
-pub const TOO_MANY_THREADS: &str = "had more threads than";
-
-/// A matrix on a subject, ready to be run.
-fn program(
-    subject: &dyn Explorable,
-    matrix: &Matrix,
-    options: &LineUpOptions,
-) -> Result<Box<dyn TestProgram>, CodecError> {
-    // Initial and final calls need a task each.
-    let ends = [&matrix.initial, &matrix.last].into_iter().filter(|it| !it.is_empty()).count();
-    if TaskId::MAX < matrix.columns.len() + ends {
-        let most = TaskId::MAX - ends;
-        return Err(CodecError(format!("expected at most {most} columns, found {}", matrix.columns.len())));
-    }
-    subject.test_program(&matrix.to_calls(), &options.limits)
+/// How the second phase is explored.
+enum SecondPhase<'a, 'b> {
+    /// On this number of threads.
+    Jobs(usize),
+    /// In parts, some of which are known.
+    Share(&'a mut Share<'b>),
 }
+
+// A smaller exploration is over before threads have been started.
+const ALONE_EXECUTIONS_MAX: u64 = 1_000;
 
 /// Runs a matrix once, with `schedule`, and returns the violation of that execution, if there is
 /// one.
@@ -136,7 +173,7 @@ struct MatrixCheck<'a> {
 }
 
 impl MatrixCheck<'_> {
-    fn run(mut self) -> Result<Checked, CodecError> {
+    fn run(mut self, phase: SecondPhase<'_, '_>) -> Result<Option<Checked>, CodecError> {
         let mut checked = self.unchecked();
         let begun = Instant::now();
         let mut right = self.right()?;
@@ -147,25 +184,20 @@ impl MatrixCheck<'_> {
             if let Some(verdict) = self.verdict_of_serial(observed) {
                 checked.verdict = verdict;
                 checked.coverage = observed.coverage();
-                return Ok(checked);
+                return Ok(Some(checked));
             }
         }
         self.learn_failures(&mut right)?;
         let begun = Instant::now();
+        let guess = self.program.guess().map(|it| it.to_string());
         self.program.set_memory(self.options.memory);
-        let looking = ExplorationMode::Far {
-            strategy: Strategy::Scheduler(self.options.scheduler, &self.options.settings),
-            executions_max: self.options.executions_max,
-            time: self.options.time.map(|it| it.saturating_sub(checked.elapsed[0])),
-            counts_unserializable: self.options.counts_unserializable,
-        };
-        let asked = right.asked(self.matrix, self.options);
-        let explored = explore_all(self.program, looking, &asked, &mut self.texts);
+        let time = self.options.time.map(|it| it.saturating_sub(checked.elapsed[0]));
+        let Some(explored) = self.explore(phase, &right, time)? else { return Ok(None) };
         checked.is_bounded = explored.is_bounded;
-        checked.guess = self.program.guess().map(|it| it.to_string());
+        checked.guess = guess.or_else(|| explored.guess.clone());
         checked.verdict = self.verdict_of_concurrent(&explored, &right);
         checked.elapsed[1] = begun.elapsed();
-        Ok(Checked {
+        Ok(Some(Checked {
             executions: explored.executions,
             histories: explored.histories,
             stuck: explored.stuck,
@@ -174,7 +206,58 @@ impl MatrixCheck<'_> {
             needed: explored.needed,
             listed: explored.listed,
             ..checked
-        })
+        }))
+    }
+
+    /// The second phase.
+    fn explore(
+        &mut self,
+        phase: SecondPhase<'_, '_>,
+        right: &ExpectedBehaviour,
+        time: Option<Duration>,
+    ) -> Result<Option<ConcurrentResult>, CodecError> {
+        let (options, until) = (self.options, deadline(time));
+        let points = self.program.points();
+        let jobs = match &phase {
+            SecondPhase::Jobs(jobs) if not_divided(options).is_none() => *jobs,
+            SecondPhase::Jobs(_) => 1,
+            SecondPhase::Share(_) => 0,
+        };
+        if jobs != 0 {
+            let alone = if jobs == 1 { u64::MAX } else { ALONE_EXECUTIONS_MAX };
+            let looking = ExplorationMode::Far {
+                strategy: Strategy::Scheduler(options.scheduler, &options.settings),
+                executions_max: options.executions_max.min(alone),
+                time,
+                counts_unserializable: options.counts_unserializable,
+            };
+            let asked = right.asked(self.matrix, options);
+            let explored = explore_all(self.program, looking, &asked, &mut self.texts);
+            if options.executions_max <= alone
+                || explored.coverage != Coverage::Limited(Limit::Executions(alone))
+            {
+                return Ok(Some(explored));
+            }
+        }
+        let (subject, matrix, texts) = (self.subject, self.matrix, &self.texts);
+        let parted = Parted { subject, matrix, options, right, texts, until };
+        let explored = match phase {
+            SecondPhase::Share(share) => parted.explore(points, share),
+            SecondPhase::Jobs(_) => parted.explore(
+                points,
+                &mut Share {
+                    jobs,
+                    parts_min: jobs * PARTS_PER_JOB_MIN,
+                    only: None,
+                    known: BTreeMap::new(),
+                    finished: &mut |_, _| (),
+                },
+            ),
+        }?;
+        Ok(explored.map(|(explored, points)| {
+            self.program.set_points(points);
+            explored
+        }))
     }
 
     fn unchecked(&self) -> Checked {
@@ -275,9 +358,7 @@ impl MatrixCheck<'_> {
             let (blocked, observed) = (wrong.blocked.clone(), right.observed());
             let (mut finding, ending) = self.find(wrong.cause, &wrong.schedule, blocked, false, observed);
             finding.explanation.clone_from(&wrong.explanation);
-            let mut key = Vec::new();
-            self.program.outcome().canonical(&ending, &mut key);
-            if key != wrong.key {
+            if history_key(self.program, &self.program.outcome(), &ending) != wrong.key {
                 return Verdict::Unknown(REPLAY_DIVERGED.to_owned());
             }
             if finding.cause == Cause::NotLinearizable {
@@ -291,15 +372,12 @@ impl MatrixCheck<'_> {
         match &seen.coverage {
             Coverage::Exhausted => Verdict::Holds(()),
             Coverage::Limited(Limit::Cut(n)) => {
-                let unended = self.program.unended();
-                let excess = match unended.map(|it| it.why) {
-                    Some(Excess::Tasks) => format!("{TOO_MANY_THREADS} {}", TaskId::MAX),
-                    _ => format!("were longer than {} steps", self.options.limits.steps),
-                };
-                Verdict::Unknown(format!("{n} executions {excess}{}", why_cut(unended)))
+                let sentence = seen.cut.clone().unwrap_or_else(|| cut_sentence(None, self.options));
+                Verdict::Unknown(format!("{n} executions {sentence}"))
             }
             Coverage::Limited(Limit::Diverged(diverged)) => {
-                Verdict::Unknown(divergence(diverged, self.program))
+                let sentence = seen.divergence.clone();
+                Verdict::Unknown(sentence.unwrap_or_else(|| divergence(diverged, self.program)))
             }
             Coverage::Limited(Limit::Other(reason)) => Verdict::Unknown(reason.clone()),
             Coverage::Limited(limit) => Verdict::Unknown(format!(
@@ -516,42 +594,6 @@ fn cause_of_failure(kind: FailureKind) -> Cause {
         FailureKind::DoubleFree => Cause::DoubleFree,
         FailureKind::Crash => Cause::Crash,
         _ => Cause::Failure,
-    }
-}
-
-/// The expected behaviour.
-enum ExpectedBehaviour {
-    Observed(SerialObservations),
-    Specified(Specified),
-    Anything,
-}
-
-impl ExpectedBehaviour {
-    fn observed(&self) -> Option<&SerialObservations> {
-        match self {
-            ExpectedBehaviour::Observed(observed) => Some(observed),
-            ExpectedBehaviour::Specified(_) | ExpectedBehaviour::Anything => None,
-        }
-    }
-
-    fn asked<'a>(&'a self, matrix: &'a Matrix, options: &'a LineUpOptions) -> ConcurrentQuery<'a> {
-        let golden = match self {
-            ExpectedBehaviour::Observed(observed) => Expected::Observed(&observed.set, &observed.without),
-            ExpectedBehaviour::Specified(specified) => Expected::Specified(specified),
-            ExpectedBehaviour::Anything => Expected::Anything,
-        };
-        let relaxed = match &options.against {
-            Reference::Named(name) => name.split(':').next().filter(|it| it.starts_with("quasi-")),
-            Reference::Serial
-            | Reference::Golden(_)
-            | Reference::Specification
-            | Reference::Observed(_)
-            | Reference::Anything => None,
-        };
-        let more = DrainCache { matrix, options, seen: RefCell::default() };
-        let may_fail = &options.may_fail;
-        let (judging, lists_histories) = (&options.judging, options.lists_histories);
-        ConcurrentQuery { expected: golden, judging, relaxed, may_fail, more, lists_histories }
     }
 }
 

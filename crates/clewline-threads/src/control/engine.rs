@@ -201,7 +201,13 @@ impl Engine {
     /// Sets the additional scheduling points from now on.
     pub(super) fn set_points(&mut self, points: ExtraPoints) {
         self.has_release_points = points.releases || self.has_buffers();
-        self.set_counts_matter(points.counts);
+        self.set_points_of_memory(points);
+    }
+
+    /// The additional scheduling points.
+    pub(super) fn points(&self) -> ExtraPoints {
+        let (counts, races) = (self.weak.counts_matter, self.weak.settings.races);
+        ExtraPoints { releases: self.has_release_points, counts, races }
     }
 
     pub(super) fn schedule(&self) -> Option<Schedule> {

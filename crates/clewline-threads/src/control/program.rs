@@ -289,6 +289,12 @@ impl<T: 'static, C: 'static, R: Clone + 'static> ThreadProgram<T, C, R> {
         self.execution.engine.set_points(points);
     }
 
+    /// The points that were added, or turned out to be needed.
+    #[must_use]
+    pub fn points(&self) -> ExtraPoints {
+        self.execution.engine.points()
+    }
+
     /// The outcome of the last execution.
     #[must_use]
     pub fn outcome(&self) -> ExecutionOutcome<R> {

@@ -174,7 +174,7 @@ impl Isolated {
 
     fn receive(&mut self, from: &mut WireMessage) -> io::Result<()> {
         if from.take_flag() {
-            self.inner.set_points(ExtraPoints { releases: true, counts: false });
+            self.inner.set_points(ExtraPoints { releases: true, ..ExtraPoints::default() });
         }
         races::set_racing(from.take_all(WireMessage::take_usize));
         races::set_shared(from.take_all(WireMessage::take_usize));

@@ -140,7 +140,11 @@ pub(in crate::commands) struct Args {
     #[arg(long, value_name = "TOKEN", requires = "matrix")]
     pub(super) replay: Option<String>,
 
-    /// Number of matrices checked in parallel [default: number of processors]
+    /// Number of threads that check matrices, or the schedules of one matrix; the result does not
+    /// depend on it [default: number of processors]
+    ///
+    /// Reductions (`dpor`, `bounded-dpor`, `graph`) use one thread for each matrix, and so does
+    /// unmodified code.
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
     pub(super) jobs: Option<usize>,
 

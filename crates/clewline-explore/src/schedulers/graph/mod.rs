@@ -43,6 +43,7 @@ use std::sync::atomic::Ordering;
 
 use super::entry::{SchedulerEntry, SchedulerSettings};
 use crate::{
+    part::Division,
     scheduler::{AtomicStep, Begin, Choice, Diverged, FastPath, GraphPath, Point, Scheduler},
     step::{Access, SharedId, Step, TaskId, TaskSet},
 };
@@ -55,6 +56,7 @@ pub const ENTRY: SchedulerEntry = SchedulerEntry {
     about: "every execution graph of `rc11`: which store each load reads, and the order of stores",
     is_exhaustive: true,
     explores_graphs: true,
+    division: Division::None,
     bounds: &[],
     make: |_: &SchedulerSettings| Box::new(Graph::default()),
 };

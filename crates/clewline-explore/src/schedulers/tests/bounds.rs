@@ -75,7 +75,12 @@ fn a_bound_that_is_declared_matters() {
         for bound in entry.bounds {
             let seen = |value: u32| {
                 let bounds = Bounds::default().with(bound, value);
-                let mut scheduler = (entry.make)(&SchedulerSettings { seed: 1, executions: 100, bounds });
+                let mut scheduler = (entry.make)(&SchedulerSettings {
+                    seed: 1,
+                    executions: 100,
+                    bounds,
+                    ..SchedulerSettings::default()
+                });
                 let tasks = vec![vec![0; 4]; 2];
                 let mut writers = Writers { tasks, steps_max: usize::MAX, order: String::new() };
                 let mut orders = Vec::new();

@@ -98,7 +98,8 @@ fn both(
     for entry in SCHEDULERS.iter().filter(|it| !it.explores_graphs) {
         for preemptions in [None, Some(1), Some(2)] {
             let bounds = Bounds::default().with(&PREEMPTIONS, preemptions);
-            let settings = SchedulerSettings { seed: 5, executions: 100, bounds };
+            let settings =
+                SchedulerSettings { seed: 5, executions: 100, bounds, ..SchedulerSettings::default() };
             let seen = [false, true].map(|is_quick| {
                 let tasks = tasks.to_vec();
                 let mut tasks = Tasks { tasks, is_quick, order: String::new(), executions: 0, strange };

@@ -21,15 +21,18 @@ pub struct ExtraPoints {
     pub releases: bool,
     /// At changes of the reference count of an `Arc`, as if some task observed one.
     pub counts: bool,
+    /// At accesses to cells, as if some task had made one: data races are detected. Without it they
+    /// may be detected as well.
+    pub races: bool,
 }
 
 impl ExtraPoints {
-    /// Each combination.
+    /// Each combination that a replay needs.
     pub const ALL: [ExtraPoints; 4] = [
-        ExtraPoints { releases: false, counts: false },
-        ExtraPoints { releases: true, counts: false },
-        ExtraPoints { releases: false, counts: true },
-        ExtraPoints { releases: true, counts: true },
+        ExtraPoints { releases: false, counts: false, races: false },
+        ExtraPoints { releases: true, counts: false, races: false },
+        ExtraPoints { releases: false, counts: true, races: false },
+        ExtraPoints { releases: true, counts: true, races: false },
     ];
 }
 

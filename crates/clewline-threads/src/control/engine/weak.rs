@@ -322,8 +322,9 @@ impl Engine {
         self.weak.settings.model == MemoryModel::Tso
     }
 
-    pub(super) fn set_counts_matter(&mut self, counts_matter: bool) {
-        self.weak.counts_matter = counts_matter;
+    pub(super) fn set_points_of_memory(&mut self, points: super::types::ExtraPoints) {
+        self.weak.counts_matter = points.counts;
+        self.weak.settings.races |= points.races;
     }
 
     pub(in crate::control) fn race(&self) -> Option<DataRace> {

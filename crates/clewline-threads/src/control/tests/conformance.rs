@@ -21,7 +21,8 @@ use super::{
 };
 
 fn within(preemptions: Option<u32>) -> SchedulerSettings {
-    SchedulerSettings { seed: 7, executions: 200, bounds: Bounds::default().with(&PREEMPTIONS, preemptions) }
+    let bounds = Bounds::default().with(&PREEMPTIONS, preemptions);
+    SchedulerSettings { seed: 7, executions: 200, bounds, ..SchedulerSettings::default() }
 }
 
 /// Programs of every kind.
