@@ -8,7 +8,6 @@ use clewline_lab::systems::{NamedSystem, Shape, find_system};
 use clewline_matrix::Component;
 use clewline_methods::{
     Check, Quasi, QuasiReading, Report,
-    actors::{self, ExploreProgress},
     line_up::{
         self, LineUp, PresentedMatrix,
         text::{Audience, InterleavingDetail},
@@ -22,6 +21,7 @@ use clewline_report::render::{
     text::Style,
 };
 use clewline_specs::queue::{self, Queue};
+use clewline_systems::{self as systems, ExploreProgress};
 use clewline_threads::{
     Subject,
     sync::atomic::{AtomicU32, Ordering::SeqCst},
@@ -150,18 +150,18 @@ fn a_check_of_matrices_is_reported_everywhere_alike() {
 #[test]
 fn an_exploration_of_actors_is_reported_everywhere_alike() {
     for (system, states, stuck, word) in [
-        ("edr", u64::MAX, actors::StuckCalls::Allow, "violated"),
-        ("dr", u64::MAX, actors::StuckCalls::Allow, "holds"),
-        ("adr", u64::MAX, actors::StuckCalls::Forbid, "violated"),
-        ("chain:unnumbered", u64::MAX, actors::StuckCalls::Allow, "violated"),
-        ("dr", 10, actors::StuckCalls::Allow, "unknown"),
+        ("edr", u64::MAX, systems::StuckCalls::Allow, "violated"),
+        ("dr", u64::MAX, systems::StuckCalls::Allow, "holds"),
+        ("adr", u64::MAX, systems::StuckCalls::Forbid, "violated"),
+        ("chain:unnumbered", u64::MAX, systems::StuckCalls::Allow, "violated"),
+        ("dr", 10, systems::StuckCalls::Allow, "unknown"),
     ] {
         let found = find_system(system).unwrap();
         let named = NamedSystem::new(found, found.variant.calls.parse::<Shape>().unwrap());
-        let options = actors::ExploreOptions { states, stuck, ..actors::ExploreOptions::default() };
+        let options = systems::ExploreOptions { states, stuck, ..systems::ExploreOptions::default() };
         let harness = named.harness(&options).unwrap();
-        let outcome = actors::explore(&harness, &options, &ExploreProgress::default()).unwrap();
-        let telling = actors::ExploreContext {
+        let outcome = systems::explore(&harness, &options, &ExploreProgress::default()).unwrap();
+        let telling = systems::ExploreContext {
             system,
             harness: found.variant.calls,
             spec: found.system.spec,
@@ -169,6 +169,6 @@ fn an_exploration_of_actors_is_reported_everywhere_alike() {
             is_replay: false,
             next: &["clewline actors …".to_owned()],
         };
-        check_presented(&actors::PresentedExploration { context: telling, outcome: &outcome }, word);
+        check_presented(&systems::PresentedExploration { context: telling, outcome: &outcome }, word);
     }
 }
