@@ -1,6 +1,6 @@
 //! The cells of a column, as values.
 
-use arrow_array::{Array, ArrayRef, cast::AsArray, types};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, cast::AsArray, types};
 use arrow_schema::{DataType, Field, TimeUnit};
 use clewline_core::{Value, Values};
 use clewline_formats::json_value;
@@ -32,15 +32,29 @@ pub(crate) fn is_timestamps(array: &dyn Array) -> bool {
     matches!(array.data_type(), DataType::Timestamp(..))
 }
 
-/// The integers of a column of integers, or of timestamps in nanoseconds, if it is one; nulls are
-/// any number.
-fn integers(array: &dyn Array) -> Option<Vec<Option<i64>>> {
+const TOO_LARGE: &str =
+    "expected an integer of 64 bits with a sign (of timestamps: of nanoseconds), found a larger one";
+
+/// The integers of a column of integers, or of timestamps in nanoseconds, if it is one; none where
+/// it is null.
+fn integers(array: &dyn Array) -> Option<Result<Vec<Option<i64>>, CellError>> {
+    fn each<T: ArrowPrimitiveType>(
+        array: &dyn Array,
+        number: impl Fn(T::Native) -> Option<i64>,
+    ) -> Result<Vec<Option<i64>>, CellError> {
+        let cell = |(row, found): (usize, Option<T::Native>)| match found.map(&number) {
+            Some(None) => Err(CellError::cell(row, TOO_LARGE)),
+            Some(number) => Ok(number),
+            None => Ok(None),
+        };
+        array.as_primitive::<T>().iter().enumerate().map(cell).collect()
+    }
     macro_rules! of {
         ($kind:ty) => {
-            array.as_primitive::<$kind>().values().iter().map(|it| i64::try_from(*it).ok()).collect()
+            each::<$kind>(array, |it| i64::try_from(it).ok())
         };
         ($kind:ty, $nanoseconds:expr) => {
-            array.as_primitive::<$kind>().values().iter().map(|it| it.checked_mul($nanoseconds)).collect()
+            each::<$kind>(array, |it| it.checked_mul($nanoseconds))
         };
     }
     Some(match array.data_type() {
@@ -60,19 +74,10 @@ fn integers(array: &dyn Array) -> Option<Vec<Option<i64>>> {
     })
 }
 
-const TOO_LARGE: &str =
-    "expected an integer of 64 bits with a sign (of timestamps: of nanoseconds), found a larger one";
-
 /// The times of a column; none where it is null.
 pub(crate) fn times(array: &dyn Array) -> Result<Vec<Option<i64>>, CellError> {
     let expected = "integers or timestamps";
-    let numbers = integers(array).ok_or_else(|| CellError::column(expected, array.data_type()))?;
-    let time = |(row, number): (usize, Option<i64>)| match number {
-        _ if array.is_null(row) => Ok(None),
-        Some(number) => Ok(Some(number)),
-        None => Err(CellError::cell(row, TOO_LARGE)),
-    };
-    numbers.into_iter().enumerate().map(time).collect()
+    integers(array).unwrap_or_else(|| Err(CellError::column(expected, array.data_type())))
 }
 
 /// The values of each text of a column, if it is one of texts.
@@ -93,6 +98,15 @@ fn texts(
         DataType::Utf8View => all(array.as_string_view().iter(), &mut value),
         _ => return None,
     })
+}
+
+/// The number, if the text is one of 1 to 18 digits, as JSON has them: no zero before others.
+fn small_number(text: &str) -> Option<i64> {
+    let digits = text.as_bytes();
+    if !(1..=18).contains(&digits.len()) || digits[0] == b'0' && digits.len() != 1 {
+        return None;
+    }
+    digits.iter().try_fold(0, |number, it| it.is_ascii_digit().then(|| number * 10 + i64::from(it - b'0')))
 }
 
 /// The names in a column: integers or texts; absent where it is null.
@@ -166,20 +180,26 @@ fn typed(array: &dyn Array, values: &mut Values, is_json: bool) -> Result<Option
             return Ok(None);
         };
         let keys = if entries.is_empty() { vec![0; array.len()] } else { dictionary.normalized_keys() };
+        if array.null_count() == 0 {
+            return Ok(Some(keys.into_iter().map(|it| entries[it]).collect()));
+        }
         let cell = |row: usize| if array.is_null(row) { Value::ABSENT } else { entries[keys[row]] };
         return Ok(Some((0..array.len()).map(cell).collect()));
     }
     if let Some(numbers) = integers(array) {
-        let cell = |(row, number): (usize, Option<i64>)| match number {
-            _ if array.is_null(row) => Ok(Value::ABSENT),
-            Some(number) => Ok(values.int(number)),
-            None => Err(CellError::cell(row, TOO_LARGE)),
-        };
-        return numbers.into_iter().enumerate().map(cell).collect::<Result<Vec<_>, _>>().map(Some);
+        let cell = |it: Option<i64>| it.map_or(Value::ABSENT, |it| values.int(it));
+        return Ok(Some(numbers?.into_iter().map(cell).collect()));
     }
     let parsed = |row: usize, text: &str| {
         if !is_json {
             return Ok(values.text(text));
+        }
+        // Most results are small numbers, or nothing.
+        if let Some(small) = small_number(text) {
+            return Ok(values.int(small));
+        }
+        if text == "null" {
+            return Ok(Value::NIL);
         }
         json_value(text, values).map_err(|it| CellError::cell(row, format!("expected JSON: {it}")))
     };

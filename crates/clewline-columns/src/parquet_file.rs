@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 use bytes::Bytes;
 use clewline_core::Recording;
 use clewline_formats::{Carries, Format, Objects, ReadError, ReadOptions, WriteError};
@@ -81,9 +82,25 @@ impl Format for Parquet {
     }
 }
 
+/// The schema with texts that repeat as dictionaries: each is read once, not once a row.
+fn with_dictionaries(schema: &Schema) -> SchemaRef {
+    let field = |field: &FieldRef| match (field.name().as_str(), field.data_type()) {
+        ("process" | "op", DataType::Utf8) => {
+            let texts = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+            Arc::new(field.as_ref().clone().with_data_type(texts))
+        }
+        _ => Arc::clone(field),
+    };
+    let fields: Vec<FieldRef> = schema.fields().iter().map(field).collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
 fn read(bytes: Bytes, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
     let damaged = |it: &dyn std::fmt::Display| ReadError::in_line(1, format!("no Parquet file: {it}"));
     let about = ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new()).map_err(|it| damaged(&it))?;
+    let options_of = ArrowReaderOptions::new().with_schema(with_dictionaries(about.schema()));
+    let about =
+        ArrowReaderMetadata::try_new(Arc::clone(about.metadata()), options_of).map_err(|it| damaged(&it))?;
     let schema = Arc::clone(about.schema());
     let places = projection(&schema)?;
     let roots = about.parquet_schema().root_schema().get_fields();

@@ -46,7 +46,8 @@ pub(crate) fn after(read: usize, row: usize, message: String) -> ReadError {
 fn required(batch: &RecordBatch, name: &str) -> Result<ArrayRef, CellError> {
     let wrong = |row, message: &str| CellError { row, message: message.to_owned() };
     let array = batch.column_by_name(name).ok_or_else(|| wrong(None, "there is no such column"))?;
-    match (0..array.len()).find(|it| array.is_null(*it)) {
+    let has_nulls = array.null_count() != 0;
+    match (0..array.len()).find(|it| has_nulls && array.is_null(*it)) {
         Some(row) => Err(wrong(Some(row), "expected a value, found null")),
         None => Ok(Arc::clone(array)),
     }

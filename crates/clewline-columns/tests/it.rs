@@ -177,6 +177,30 @@ fn tables_of_others_are_read() {
     }
 }
 
+/// Numbers in texts of JSON are those that JSON lines have.
+#[test]
+fn numbers_in_json_are_read_as_in_lines() {
+    let lines = |text: &str| {
+        let line = format!(r#"{{"process": 0, "op": "get", "ret": {text}, "call": 0, "return": 1}}"#);
+        let read = formats::find("jsonl").unwrap().read(&mut line.as_bytes(), &ReadOptions::default());
+        read.map(|it| jsonl(&it)).ok()
+    };
+    let texts = ["0", "7", "00", "01", "-5", "-0", "1a", "+1", " 3 ", "", "null", "999999999999999999"];
+    let long = ["1000000000000000000", "9223372036854775807", "9223372036854775808", "1e2", "10.0"];
+    for text in texts.into_iter().chain(long) {
+        let columns: Columns = vec![
+            ("process", Arc::new(Int32Array::from(vec![0]))),
+            ("op", Arc::new(StringArray::from(vec!["get"]))),
+            ("call", Arc::new(Int64Array::from(vec![0]))),
+            ("return", Arc::new(Int64Array::from(vec![1]))),
+            ("ret!", Arc::new(StringArray::from(vec![text]))),
+        ];
+        for (name, bytes) in written(&batch(columns)) {
+            assert_eq!(read(name, &bytes).ok().map(|it| jsonl(&it)), lines(text), "{name}: {text:?}");
+        }
+    }
+}
+
 /// Each unit of timestamps is one of nanoseconds: they are compared with each other.
 #[test]
 fn timestamps_of_all_units_are_compared() {
