@@ -56,6 +56,7 @@ pub use model_tables::{BadScenario, CallOf, ModelTables, ReturnLookup, ReturnOf}
 pub use paths::Paths;
 pub use refute::{Difference, RefutedIndependence, refute};
 pub use schedule::{MessageSchedule, ScheduleMismatch};
+pub use settings::{SampledPart, SampledSchedules};
 pub use statistics::{FirstViolation, Flow, Statistics};
 pub use system::ActorSystem;
 pub use token::Token;

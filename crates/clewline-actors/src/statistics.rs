@@ -26,7 +26,7 @@ use crate::{
     interned::BadHandler,
     judge::Verdicts,
     schedule::MessageSchedule,
-    settings::MessageSchedulerSettings,
+    settings::{MessageSchedulerSettings, SampledSchedules},
 };
 
 // Executions between two checks of the memory limit and reports to the budget.
@@ -68,6 +68,9 @@ pub struct Statistics<'a> {
     pub is_bounded: bool,
     /// The impure or panicking handler because of which the exploration ended.
     pub bad_handler: Option<BadHandler>,
+    /// What others need to know about schedules with [some of the
+    /// numbers](crate::SampledPart::Numbers).
+    pub sampled: Option<SampledSchedules>,
     chronological: FxHashMap<Vec<HistoryEvent>, HistoryId>,
     canonical: FxHashMap<HistoryId, VerdictKind>,
     complete: FxHashSet<HistoryId>,
@@ -122,6 +125,7 @@ impl<'a> Statistics<'a> {
             first_violation: None,
             is_bounded: false,
             bad_handler: None,
+            sampled: None,
             chronological: FxHashMap::default(),
             canonical: FxHashMap::default(),
             complete: FxHashSet::default(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use clewline_actors::{CallOf, Harness, Scenario, Token};
+use clewline_actors::{CallOf, Harness, SampledSchedules, Scenario, Token};
 use clewline_core::Codec;
 use clewline_explore::Coverage;
 
@@ -54,6 +54,20 @@ pub fn explore(
 pub fn count(harness: &ErasedHarness, options: &ExploreOptions) -> Result<(Metrics, Coverage), ExploreError> {
     let seen = run::count(&*harness.0, options)?;
     Ok((seen.metrics, seen.coverage))
+}
+
+/// What the [part](ExploreOptions::part) of the schedules shows that a random scheduler draws, with
+/// all faults allowed; `None` if the scheduler does not number its schedules.
+///
+/// # Errors
+///
+/// If the calls do not fit the system, or a handler is at fault.
+pub fn sample(
+    harness: &ErasedHarness,
+    options: &ExploreOptions,
+    progress: &ExploreProgress,
+) -> Result<Option<SampledSchedules>, ExploreError> {
+    run::sample(&*harness.0, options, progress)
 }
 
 /// Goes along one schedule of a system.

@@ -1,7 +1,7 @@
 //! Exploring schedules: one execution after the other, as a scheduler picks them.
 
 use clewline_actors::{
-    Execution, Keyed, MessageSchedule, Snapshots, Statistics, refute,
+    Execution, Keyed, MessageSchedule, SampledPart, SampledSchedules, Snapshots, Statistics, refute,
     schedulers::{self, MessageSchedulerEntry, MessageSchedulerSettings, Soundness},
 };
 use clewline_core::Verdict;
@@ -47,6 +47,30 @@ pub(super) fn explore(
     Ok(of_histories_alone(seen, scenario, options))
 }
 
+/// What the schedules with these numbers show; `None` if the scheduler does not number them.
+pub(super) fn sample(
+    scenario: &dyn DynScenario,
+    entry: &'static MessageSchedulerEntry,
+    options: &ExploreOptions,
+    limits: &Limits,
+    progress: &ExploreProgress,
+) -> Result<Option<SampledSchedules>, ExploreError> {
+    let mut verdicts = scenario.verdicts();
+    let settings = settings(options);
+    let (_, statistics) = schedulers::explore_watched(
+        entry,
+        scenario.engine(),
+        &settings,
+        &mut verdicts,
+        &limits.budget,
+        &progress.depth,
+    );
+    match statistics.bad_handler {
+        Some(bad_handler) => Err(ExploreError::BadHandler(bad_handler)),
+        None => Ok(statistics.sampled),
+    }
+}
+
 /// How many random executions are tried before the keys of a harness are trusted, and how many
 /// steps of each.
 const KEY_CHECK_EXECUTIONS_AND_STEPS: (u64, usize) = (10, 100);
@@ -56,6 +80,7 @@ fn try_keys(scenario: &dyn DynScenario, options: &ExploreOptions) -> Result<(), 
     let settings = MessageSchedulerSettings {
         schedules: KEY_CHECK_EXECUTIONS_AND_STEPS.0,
         steps: KEY_CHECK_EXECUTIONS_AND_STEPS.1,
+        part: SampledPart::Whole,
         ..settings(options)
     };
     let mut execution = Execution::new(scenario.engine(), Snapshots::Sound);
@@ -89,7 +114,7 @@ pub(super) fn first(
     options: &ExploreOptions,
     limits: &Limits,
 ) -> Option<MessageSchedule> {
-    let settings = MessageSchedulerSettings { violations: 1, ..settings(options) };
+    let settings = MessageSchedulerSettings { violations: 1, part: SampledPart::Whole, ..settings(options) };
     let mut verdicts = scenario.verdicts();
     let (_, statistics) =
         schedulers::explore(entry, scenario.engine(), &settings, &mut verdicts, &limits.budget);
@@ -114,6 +139,7 @@ fn settings(options: &ExploreOptions) -> MessageSchedulerSettings {
         steps: options.steps,
         bounds: options.bounds.clone(),
         jobs: options.jobs,
+        part: options.part.clone(),
     }
 }
 

@@ -33,7 +33,7 @@ mod two_copies;
 use clewline_core::Verdict;
 
 pub use builder::Explore;
-pub use erased::{ErasedHarness, count, explore, replay};
+pub use erased::{ErasedHarness, count, explore, replay, sample};
 pub use finding::{ActorFinding, ActorStep, ViolationKind};
 pub use options::{ExploreOptions, ExploreProgress, StopCondition, StuckCalls};
 pub use outcome::{ExploreError, ExploreOutcome, Metrics, PhaseTimes, States};
@@ -43,7 +43,7 @@ pub use text::ExploreContext;
 
 #[cfg(feature = "files")]
 pub use clewline_actors::{FileHarness, FileMessage, HarnessFile, HarnessFileError};
-pub use clewline_actors::{Token, schedulers::ActorScheduler};
+pub use clewline_actors::{SampledPart, SampledSchedules, Token, schedulers::ActorScheduler};
 pub use clewline_explore::{Coverage, Limit};
 
 impl ExploreOutcome {

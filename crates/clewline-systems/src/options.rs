@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_actors::{Rules, schedulers::ActorScheduler};
+use clewline_actors::{Rules, SampledPart, schedulers::ActorScheduler};
 use clewline_core::{Budget, ParseError};
 use clewline_explore::Bounds;
 
@@ -42,6 +42,8 @@ pub struct ExploreOptions {
     pub lists_histories: bool,
     /// How many threads explore. The counts do not depend on it.
     pub jobs: usize,
+    /// Which schedules a random scheduler executes.
+    pub part: SampledPart,
 }
 
 impl Default for ExploreOptions {
@@ -60,6 +62,7 @@ impl Default for ExploreOptions {
             memory: None,
             lists_histories: false,
             jobs: 1,
+            part: SampledPart::Whole,
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::{sync::atomic::Ordering::Relaxed, time::Instant};
 
 use clewline_actors::{
-    ActorId, Execution, HistoryId, Modality, Rules, Snapshots, Token, schedulers::ActorScheduler,
+    ActorId, Execution, HistoryId, Modality, Rules, SampledSchedules, Snapshots, Token,
+    schedulers::ActorScheduler,
 };
 use clewline_core::Verdict;
 use clewline_explore::{Coverage, Limit};
@@ -110,6 +111,20 @@ pub(super) fn count(
     let deadline = options.timeout.and_then(|it| Instant::now().checked_add(it));
     let progress = ExploreProgress::default();
     explore(&*scenario, options, &Limits::new(options, deadline, &progress)?, &progress)
+}
+
+/// What some schedules of a random scheduler show, with all faults allowed; `None` if the scheduler
+/// does not number its schedules.
+pub(super) fn sample(
+    play: &dyn DynHarness,
+    options: &ExploreOptions,
+    progress: &ExploreProgress,
+) -> Result<Option<SampledSchedules>, ExploreError> {
+    let ActorScheduler::Executions(entry) = options.scheduler else { return Ok(None) };
+    let calls: Vec<usize> = (0..play.calls()).collect();
+    let scenario = play.stage(&calls, options.rules)?;
+    let deadline = options.timeout.and_then(|it| Instant::now().checked_add(it));
+    executions::sample(&*scenario, entry, options, &Limits::new(options, deadline, progress)?, progress)
 }
 
 fn explore(

@@ -8,8 +8,8 @@
 //! of chains and steps.
 //!
 //! The number of steps is estimated by the longest execution so far; the first execution has no
-//! change points. So that several threads can sample, the estimate is updated only after 32, 64,
-//! 128 schedules, and so on.
+//! change points. So that threads and processes can sample independently, the estimate is not
+//! updated after the first 32 schedules.
 //!
 //! Source: B. K. Ozkan, R. Majumdar, F. Niksic, M. Tabaei Befrouei, G. Weissenbacher, "Randomized
 //! testing of distributed systems with probabilistic guarantees", 2018. There chains are cut to be

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_actors::{BadScenario, Delivery, Faults, Mailbox, Restart, Rules};
+use clewline_actors::{BadScenario, Delivery, Faults, Mailbox, Restart, Rules, SampledPart};
 use clewline_core::{Reason, Verdict};
 use clewline_explore::Limit;
 use clewline_lab::{
@@ -410,6 +410,7 @@ fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Expl
         memory: args.memory.or_else(available_memory),
         lists_histories: lists_histories(args.histories, args.format)?,
         jobs: args.jobs,
+        part: SampledPart::Whole,
     })
 }
 

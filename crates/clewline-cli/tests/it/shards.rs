@@ -65,6 +65,9 @@ const COMMANDS: &[(&str, i32)] = &[
     ("actors edr --lose 1 --duplicate 1", 1),
     ("actors dr:repaired --lose 1 --stuck forbid", 1),
     ("actors dr:repaired --lose 1 --crash 1 --scheduler random --executions 50", 0),
+    ("actors edr --scheduler random --executions 300", 1),
+    ("actors open-chord --scheduler pct --executions 150 --stop-at-first", 1),
+    ("actors adr --scheduler pos --executions 99 --steps 8", 3),
 ];
 
 fn words(command: &str) -> Vec<&str> {
@@ -381,6 +384,7 @@ fn what_cannot_be_divided_is_refused() {
     check("stress treiber-stack --seed 1", "--shard needs --executions");
     check("stress treiber-stack --executions 4", "--shard needs --seed");
     check("actors dr", "--shard needs several fault budgets");
+    check("actors dr --scheduler dpor", "or a scheduler that draws schedules by their numbers");
     check("check good.jsonl --spec register --html it.html", "--html has no meaning for a shard");
     check("check good.jsonl --spec register --witness", "--witness has no meaning for a shard");
     check("check - --spec register", "standard input (`-`) cannot be read again");

@@ -1,4 +1,4 @@
-//! All counts are the same for any number of threads.
+//! All counts are the same for any number of threads, and for any division into parts.
 
 use clewline_core::VerdictKind;
 use clewline_explore::Limit;
@@ -7,7 +7,7 @@ use clewline_testing::pick;
 use super::{super::*, delays, random_actors::draw};
 use crate::{
     Actor, ActorId, ActorSystem, AnyActor, BadHandler, Clients, Context, FirstViolation, Harness, HistoryId,
-    MessageSchedule, Rules, Scenario, random_systems,
+    MessageSchedule, Rules, SampledPart, SampledSchedules, Scenario, random_systems,
     samples::{OneRequest, Register, hasty, judge},
 };
 
@@ -74,7 +74,40 @@ where
         assert_eq!(together, alone, "{} with {jobs} threads, {settings:?}, {about}", entry.name);
         added
     });
+    if entry.is_random {
+        for length in [1, 7, 32, 45] {
+            let joined = joined(entry, system, settings, length);
+            assert_eq!(joined, alone, "{} in parts of {length}, {settings:?}, {about}", entry.name);
+        }
+    }
     together.iter().sum()
+}
+
+/// The results if schedules are executed in parts of this length, each by itself, and then joined.
+fn joined<H>(
+    entry: &MessageSchedulerEntry,
+    system: &ActorSystem<H>,
+    settings: &MessageSchedulerSettings,
+    length: u64,
+) -> CountsAndViolation
+where
+    H: Harness<Specification = Register> + 'static,
+{
+    let mut known: Vec<SampledSchedules> = Vec::new();
+    for first in (0..settings.schedules).step_by(length as usize) {
+        let numbers = first..(first + length).min(settings.schedules);
+        let part = MessageSchedulerSettings { part: SampledPart::Numbers(numbers), ..settings.clone() };
+        let mut verdicts = Verdicts::new(Box::new(judge(system)));
+        let (_, statistics) = explore(entry, system.engine(), &part, &mut verdicts, &Budget::unlimited());
+        known.push(statistics.sampled.expect("schedules have numbers"));
+    }
+    let new: usize = known.iter().map(|it| it.new.len()).sum();
+    assert!(
+        length == 1 || settings.schedules < 100 || (new as u64) < settings.schedules,
+        "all are executed again"
+    );
+    let whole = MessageSchedulerSettings { part: SampledPart::Known(known.into()), ..settings.clone() };
+    explore_counted(entry, system, &whole).0
 }
 
 #[test]

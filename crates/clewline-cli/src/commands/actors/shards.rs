@@ -1,16 +1,18 @@
-//! Shards of `clewline actors`: each explores some of the fault budgets.
+//! Shards of `clewline actors`: each explores some of the fault budgets, or some of the schedules
+//! that a random scheduler draws with the only one.
 //!
 //! One process explores the budgets one after the other until one shows a violation, or is not
 //! complete; its report is about that one. So a shard keeps the report of each budget with which
 //! that may happen, and the first of them all is the report of the whole.
 
-use std::{path::Path, sync::atomic::Ordering, time::Instant};
+use std::{ops::Range, path::Path, sync::atomic::Ordering, time::Instant};
 
 use clewline_core::Verdict;
 use clewline_lab::systems::{NamedSystem, find_system};
 use clewline_report::render::{Proposal, Publish};
 use clewline_systems::{
-    ExploreContext, ExploreOptions, ExploreOutcome, ExploreProgress, NO_RESULT, PresentedExploration, explore,
+    ExploreContext, ExploreOptions, ExploreOutcome, ExploreProgress, NO_RESULT, PresentedExploration,
+    SampledPart, SampledSchedules, StopCondition, explore, sample,
 };
 use serde_json::{Value as Json, json};
 
@@ -34,13 +36,10 @@ pub(in crate::commands) fn run(args: &Args, shard: Shard) -> Result<Status, Fail
     let (named, harness) = named(args, found)?;
     let options = options(args, &named, &found)?;
     let budgets = options.rules.faults.budgets();
-    if budgets.len() == 1 {
-        return Err(Failure::Message(
-            "--shard needs several fault budgets (--lose, --duplicate, --crash, --partition): the states or schedules of one are not divided"
-                .to_owned(),
-        ));
-    }
     let file = file(args);
+    if budgets.len() == 1 {
+        return run_sampled(args, shard, &named, &options, &file);
+    }
     let mut journal = args.journal.open_shard(None, shard)?;
     let (mut units, mut violated) = (0, 0);
     let before = journal.before();
@@ -73,6 +72,132 @@ pub(in crate::commands) fn run(args: &Args, shard: Shard) -> Result<Status, Fail
     journal.end(json!({"violated": violated}))?;
     Stdout::new().print(done.line().as_bytes())?;
     Ok(done.status())
+}
+
+// How many parts of the schedules there are for each shard.
+const PARTS_PER_SHARD: u64 = 16;
+
+/// The numbers of the schedules in each part: as many in each, but for the last.
+fn parts(executions: u64, shards: u64) -> impl Iterator<Item = Range<u64>> {
+    let length = executions.div_ceil(shards.saturating_mul(PARTS_PER_SHARD).max(1)).max(1);
+    (0..executions.div_ceil(length)).map(move |it| it * length..((it + 1) * length).min(executions))
+}
+
+/// Executes the schedules of a shard, which a random scheduler draws.
+fn run_sampled(
+    args: &Args,
+    shard: Shard,
+    named: &NamedSystem,
+    options: &ExploreOptions,
+    file: &Json,
+) -> Result<Status, Failure> {
+    let refused = || {
+        Failure::Message(
+            "--shard needs several fault budgets (--lose, --duplicate, --crash, --partition), or a scheduler that \
+             draws schedules by their numbers (random, pct, pos): other states or schedules of one budget are not divided"
+                .to_owned(),
+        )
+    };
+    if !options.scheduler.is_random() {
+        return Err(refused());
+    }
+    let mut journal = args.journal.open_shard(None, shard)?;
+    let before = journal.before();
+    let begun = Instant::now();
+    let (mut units, mut violated) = (0, 0);
+    let own = parts(options.executions, shard.count).enumerate().filter(|it| shard.has(it.0 as u64));
+    for (number, numbers) in own {
+        let unit = match journal.take() {
+            Some(unit) if unit["harness"] == *file => unit,
+            Some(_) => return Err(journal.mismatch("the calls have changed since")),
+            None => {
+                let mut options = options.clone();
+                options.timeout = options.timeout.map(|it| it.saturating_sub(before + begun.elapsed()));
+                options.part = SampledPart::Numbers(numbers);
+                let progress = ExploreProgress::default();
+                let sampled = named.harness(&options).and_then(|it| sample(&it, &options, &progress));
+                let sampled = sampled.map_err(|it| failure(args, &args.system, it))?;
+                let unit = part_to_json(number, &sampled.ok_or_else(refused)?, file);
+                journal.add(unit.clone())?;
+                unit
+            }
+        };
+        (units, violated) = (units + 1, violated + u64::from(unit["violated"] == true));
+        // Schedules after the first violation, or after a limit, are not needed.
+        let is_first = unit["violated"] == true && options.wanted == StopCondition::First;
+        if is_first || unit["ended"].is_string() {
+            break;
+        }
+    }
+    let done = ShardDone {
+        shard,
+        units: (units, ("part of the schedules", "parts of the schedules")),
+        violated,
+        is_fail_fast: args.shard.fail_fast,
+    };
+    journal.end(json!({"violated": violated}))?;
+    Stdout::new().print(done.line().as_bytes())?;
+    Ok(done.status())
+}
+
+fn part_to_json(number: usize, sampled: &SampledSchedules, file: &Json) -> Json {
+    json!({
+        "part": number,
+        "harness": file,
+        "schedules": [sampled.numbers.start, sampled.numbers.end],
+        "new": sampled.new,
+        "others": [sampled.schedules, sampled.incomplete, sampled.cut, sampled.steps],
+        "violated": sampled.is_violated,
+        "ended": sampled.ended,
+    })
+}
+
+/// The part that was written as `json`; `None` if none was.
+fn part_from_json(json: &Json) -> Option<SampledSchedules> {
+    let number = |list: &str, at: usize| json[list][at].as_u64();
+    Some(SampledSchedules {
+        numbers: number("schedules", 0)?..number("schedules", 1)?,
+        new: json["new"].as_array()?.iter().map(Json::as_u64).collect::<Option<_>>()?,
+        schedules: number("others", 0)?,
+        incomplete: number("others", 1)?,
+        cut: number("others", 2)?,
+        steps: number("others", 3)?,
+        is_violated: json["violated"].as_bool()?,
+        ended: json["ended"].as_str().map(str::to_owned),
+    })
+}
+
+/// Joins the schedules of shards, up to the first violation if that ends the exploration. What
+/// showed something new in its part is executed again.
+fn merge_sampled(
+    args: &Args,
+    (named, harness): (&NamedSystem, &str),
+    options: &ExploreOptions,
+    merged: &Merged,
+) -> Result<ExploreOutcome, Failure> {
+    let file = file(args);
+    let mut known = Vec::new();
+    for (number, numbers) in parts(options.executions, merged.shards.len() as u64).enumerate() {
+        let (shard, unit) = merged.unit(number as u64);
+        let missing = || shard.mismatch(&format!("part {number} of the schedules is missing"));
+        let unit = unit.ok_or_else(missing)?;
+        if unit["harness"] != file {
+            return Err(shard.mismatch("the calls have changed since"));
+        }
+        let part = part_from_json(unit).filter(|it| it.numbers.start == numbers.start).ok_or_else(missing)?;
+        let is_end = part.ended.is_some() || part.is_violated && options.wanted == StopCondition::First;
+        if !is_end && part.numbers != numbers {
+            return Err(missing());
+        }
+        known.push(part);
+        if is_end {
+            break;
+        }
+    }
+    let options = ExploreOptions { part: SampledPart::Known(known.into()), ..options.clone() };
+    let progress = ExploreProgress::default();
+    let outcome = named.harness(&options).and_then(|it| explore(&it, &options, &progress));
+    outcome.map_err(|it| failure(args, harness, it))
 }
 
 /// Whose outcomes are reported.
@@ -155,6 +280,15 @@ fn kept(shown: &Shown<'_>, options: &ExploreOptions, outcome: &ExploreOutcome) -
 pub(in crate::commands) fn merge(args: Args, outputs: Outputs, merged: &Merged) -> Result<Status, Failure> {
     let format = outputs.format.unwrap_or(args.format);
     let file = file(&args);
+    let found = find_system(&args.system).map_err(|it| Failure::Message(it.to_string()))?;
+    let (named, harness) = named(&args, found)?;
+    let options = options(&args, &named, &found)?;
+    if options.rules.faults.budgets().len() == 1 {
+        let outcome = merge_sampled(&args, (&named, &harness), &options, merged)?;
+        let report = kept(&Shown { args: &args, spec: named.spec(), harness: &harness }, &options, &outcome);
+        let shown = (format, &outputs.drawings, &outputs.summaries);
+        return kept_report::show(&report, shown, nouns(&outcome), merged);
+    }
     let mut number = 0;
     loop {
         let (shard, unit) = merged.unit(number);
