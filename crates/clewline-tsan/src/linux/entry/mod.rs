@@ -2,13 +2,14 @@
 //!
 //! `plain` is called before a non-atomic access, which the code then makes itself. `atomic` makes
 //! the access. Both arrive at a point first, if the access is one. `block` divides accesses to more
-//! than one word. `annotations` are what code says about itself.
+//! than one word, and `strings` those of functions such as `strcpy`. `annotations` are what code says about itself.
 
 mod annotations;
 mod atomic;
 mod block;
 mod libatomic;
 mod plain;
+mod strings;
 
 pub(super) use annotations::begin as begin_annotations;
 pub(super) use block::{abandon as abandon_blocks, begin as begin_blocks};

@@ -24,6 +24,7 @@ mod threads;
 mod time;
 
 pub(super) use keys::begin as begin_keys;
+pub(super) use memory::malloc_at;
 pub(super) use spawn::end_forked;
 pub(super) use threads::begin as begin_threads;
 pub(super) use time::{begin as begin_time, own_memory as own_time_memory};
