@@ -1,9 +1,10 @@
 //! Structs that are passed and returned by value: compilers copy them without instrumentation.
 //!
 //! gcc instruments neither an argument that is a struct in memory, `f(*shared)`, nor a place that
-//! gets a struct as a result, `*shared = f()`. clang does not instrument the former if the struct is
-//! passed on the stack. Both are found in what the compiler writes about its code (`exclusion.rs`):
-//! the dump of gcc, and the intermediate language of clang. Variables of the function are private.
+//! gets a struct as a result, `*shared = f()`. clang does not instrument the former if the struct
+//! is passed on the stack. Both are found in what the compiler writes about its code
+//! (`exclusion.rs`): the dump of gcc, and the intermediate language of clang. Variables of the
+//! function are private.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,6 @@
 /*
- * Functions of the C library that read and write blocks and strings. The text is empty at first, and
- * `write` makes 12 letters of it, in two words. `read_…` reads it with one function, `write_…` writes
- * it.
+ * Functions of the C library that read and write blocks and strings. The text is empty at first.
+ * `write_…` makes 12 letters of it, in two words, with one function; `read_…` reads it with one.
  */
 #define _GNU_SOURCE
 #include <clewline.h>

@@ -2,17 +2,18 @@
 //!
 //! `plain` is called before a non-atomic access, which the code then makes itself. `atomic` makes
 //! the access. Both arrive at a point first, if the access is one. `block` divides accesses to more
-//! than one word, and `strings` those of functions such as `strcpy`. `annotations` are what code says about itself.
+//! than one word. `annotations` are what code says about itself.
 
 mod annotations;
 mod atomic;
 mod block;
 mod libatomic;
 mod plain;
-mod strings;
 
 pub(super) use annotations::begin as begin_annotations;
-pub(super) use block::{abandon as abandon_blocks, begin as begin_blocks};
+pub(super) use block::{
+    Block, abandon as abandon_blocks, begin as begin_blocks, blocks, copy, fill, note, read_block, write_all,
+};
 
 use clewline_explore::Access;
 use clewline_threads::{control::FailureKind, instrument::Control};

@@ -20,11 +20,11 @@ mod rwlock;
 mod semaphore;
 mod spawn;
 mod spinlock;
+mod strings;
 mod threads;
 mod time;
 
 pub(super) use keys::begin as begin_keys;
-pub(super) use memory::malloc_at;
 pub(super) use spawn::end_forked;
 pub(super) use threads::begin as begin_threads;
 pub(super) use time::{begin as begin_time, own_memory as own_time_memory};

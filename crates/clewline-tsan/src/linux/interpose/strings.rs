@@ -1,7 +1,7 @@
 //! Functions of the C library that read and write blocks and strings.
 //!
-//! They access words, as `block` does: other tasks run between any two of them. What is read is kept
-//! in buffers of the task, and the result is computed from these.
+//! They access words, as `entry/block.rs` does: other tasks run between any two of them. What is
+//! read is kept in buffers of the task, and the result is computed from these.
 //!
 //! A function reads no byte after the one that decides, as the C standard has it for most of them:
 //! accesses that need not happen are not raced with. How far a word is read is decided before the
@@ -11,8 +11,12 @@ use std::{ffi::c_int, mem};
 
 use clewline_threads::instrument::Control;
 
-use super::block::{Block, blocks, copy, fill, note, read, write_all};
-use crate::linux::{call::stubs, current_task, interpose::malloc_at};
+use super::memory::malloc_at;
+use crate::linux::{
+    call::stubs,
+    current_task,
+    entry::{Block, blocks, copy, fill, note, read_block, write_all},
+};
 
 /// The running task, in such a function.
 #[derive(Clone, Copy)]
@@ -64,7 +68,7 @@ impl Caller {
     /// Reads a part of one word. It is among the words of what begins at `start`.
     fn read_part(self, start: usize, at: usize, size: usize) -> &'static [u8] {
         let block = note(self.control, Block::new(at, size, false, self.pc).part_of(start));
-        read(self.control, block);
+        read_block(self.control, block);
         &blocks(self.control).bytes
     }
 
