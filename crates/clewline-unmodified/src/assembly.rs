@@ -23,7 +23,7 @@ pub struct UnseenInstruction {
     pub place: Option<(String, u32)>,
     /// The function that contains it, after inlining.
     pub function: Option<String>,
-    /// The instruction: `lock xaddq`.
+    /// The instruction: `lock xaddq`. Of a struct by value, the function that is called.
     pub instruction: String,
     /// Why it is not instrumented.
     pub cause: UnseenCause,
@@ -38,6 +38,10 @@ pub enum UnseenCause {
     Inline,
     /// The function is excluded from instrumentation.
     NotInstrumented,
+    /// It copies a struct that is passed by value.
+    Argument,
+    /// It stores a struct that a function returns.
+    Result,
 }
 
 impl fmt::Display for UnseenInstruction {
@@ -45,14 +49,24 @@ impl fmt::Display for UnseenInstruction {
         if let Some((file, line)) = &self.place {
             write!(f, "{}:{line}: ", source_path(file))?;
         }
+        let instruction = &self.instruction;
         if let Some(function) = &self.function {
-            write!(f, "{function} has ")?;
+            write!(f, "{function} ")?;
         }
-        let whence = match self.cause {
-            UnseenCause::Inline => "in inline assembly",
-            UnseenCause::NotInstrumented => "in code that is not instrumented",
-        };
-        write!(f, "`{}` {whence}: it is not seen, and no thread is interrupted there", self.instruction)
+        let has = if self.function.is_some() { "has " } else { "" };
+        match self.cause {
+            UnseenCause::Inline => write!(f, "{has}`{instruction}` in inline assembly: it")?,
+            UnseenCause::NotInstrumented => {
+                write!(f, "{has}`{instruction}` in code that is not instrumented: it")?;
+            }
+            UnseenCause::Argument => {
+                write!(f, "passes a struct by value to `{instruction}`: how it is copied")?;
+            }
+            UnseenCause::Result => {
+                write!(f, "stores a struct that `{instruction}` returns: how it is copied")?;
+            }
+        }
+        f.write_str(" is not seen, and no thread is interrupted there")
     }
 }
 
@@ -289,7 +303,7 @@ fn is_memory(operands: &str) -> bool {
 
 /// The source name of a plain function, or of one in classes, namespaces or modules; other encoded
 /// parts are omitted.
-fn readable(symbol: &str) -> String {
+pub(super) fn readable(symbol: &str) -> String {
     let Some(encoded) = symbol.strip_prefix("_ZN").or_else(|| symbol.strip_prefix("_Z")) else {
         return symbol.to_owned();
     };

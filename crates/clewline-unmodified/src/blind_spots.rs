@@ -58,6 +58,8 @@ impl BlindSpot {
                 let cause = match it.cause {
                     UnseenCause::Inline => "inline",
                     UnseenCause::NotInstrumented => "excluded",
+                    UnseenCause::Argument => "argument",
+                    UnseenCause::Result => "result",
                 };
                 let function = it.function.as_deref().unwrap_or_default();
                 [cause, &it.symbol, function, &it.instruction, file, &line].join("\t")
@@ -72,6 +74,8 @@ impl BlindSpot {
         let cause = match &*fields.next()? {
             "object" => return Some(BlindSpot::Object(fields.next()?.into())),
             "inline" => UnseenCause::Inline,
+            "argument" => UnseenCause::Argument,
+            "result" => UnseenCause::Result,
             _ => UnseenCause::NotInstrumented,
         };
         let (symbol, function, instruction) = (fields.next()?, fields.next()?, fields.next()?);

@@ -67,10 +67,32 @@ const REQUIRED_FLAGS: [&str; 3] = ["-g", "-fno-omit-frame-pointer", "-fsanitize=
 /// Little optimization, so that lines in reports are those of the source. 16 bytes are one access.
 const OPTIONAL_FLAGS: [&[&str]; 2] = [&["-O1"], &["-mcx16"]];
 
-/// gcc inlines small copies without a call, and treats volatile as plain. What it inlines for
-/// builtin functions is replaced in [`BUILTINS`](super::runtime::BUILTINS).
+/// gcc inlines small copies and comparisons without a call, and treats volatile as plain. What it
+/// inlines for builtin functions is replaced in [`BUILTINS`](super::runtime::BUILTINS). `strlen`
+/// stays a builtin function, since constants are computed with it in C++.
 const OPTIONAL_GCC_FLAGS: [&[&str]; 3] = [
-    &["-fno-builtin-memcpy", "-fno-builtin-memset", "-fno-builtin-memmove"],
+    &[
+        "-fno-builtin-memcpy",
+        "-fno-builtin-memset",
+        "-fno-builtin-memmove",
+        "-fno-builtin-memcmp",
+        "-fno-builtin-memchr",
+        "-fno-builtin-mempcpy",
+        "-fno-builtin-bcmp",
+        "-fno-builtin-bcopy",
+        "-fno-builtin-bzero",
+        "-fno-builtin-strcmp",
+        "-fno-builtin-strncmp",
+        "-fno-builtin-strchr",
+        "-fno-builtin-strcpy",
+        "-fno-builtin-stpcpy",
+        "-fno-builtin-strncpy",
+        "-fno-builtin-stpncpy",
+        "-fno-builtin-strcat",
+        "-fno-builtin-strncat",
+        "-fno-builtin-sprintf",
+        "-fno-builtin-snprintf",
+    ],
     &["--param", "tsan-distinguish-volatile=1"],
     &["-Wno-tsan"],
 ];
@@ -84,9 +106,16 @@ const OPTIONAL_CLANG_FLAGS: [&[&str]; 2] =
 const LAST_FLAGS: [&str; 1] = ["-U_FORTIFY_SOURCE"];
 const LAST_CLANG_FLAGS: [&[&str]; 2] = [&["-fno-vectorize"], &["-fno-slp-vectorize"]];
 
-/// Symbols are bound at startup, since data is restored between executions; memory copies go
-/// through the runtime.
-const LINKER_FLAGS: [&str; 2] = ["-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"];
+/// Symbols are bound at startup, since data is restored between executions; functions that access
+/// blocks and strings go through the runtime.
+const LINKER_FLAGS: [&str; 5] = [
+    "-Wl,-z,now",
+    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=memcmp,--wrap=memchr,--wrap=mempcpy,--wrap=memccpy",
+    "-Wl,--wrap=bcmp,--wrap=bcopy,--wrap=bzero,--wrap=explicit_bzero,--wrap=strcmp,--wrap=strncmp,--wrap=strcasecmp",
+    "-Wl,--wrap=strncasecmp,--wrap=strlen,--wrap=strnlen,--wrap=strchr,--wrap=strrchr,--wrap=strstr,--wrap=strspn",
+    "-Wl,--wrap=strcspn,--wrap=strpbrk,--wrap=strcpy,--wrap=stpcpy,--wrap=strncpy,--wrap=stpncpy,--wrap=strcat,\
+     --wrap=strncat,--wrap=strdup,--wrap=strndup",
+];
 
 /// Tried in this order.
 const DEFAULT_COMPILERS: [&str; 3] = ["cc", "gcc", "clang"];

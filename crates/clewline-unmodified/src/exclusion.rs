@@ -8,21 +8,16 @@ use std::collections::BTreeSet;
 
 use super::compiler::CompilerKind;
 
-/// The flags with which the compiler writes the list, instead of anything else, into `file`.
-pub(super) fn flags(kind: CompilerKind, file: &str) -> Vec<String> {
-    match kind {
-        // The pass has another name without optimization.
-        CompilerKind::Gcc => vec![
-            "-S".to_owned(),
-            format!("-fdump-tree-tsan={file}"),
-            format!("-fdump-tree-tsan0={file}"),
-            "-o".to_owned(),
-            format!("{file}.s"),
-        ],
-        CompilerKind::Clang => {
-            vec!["-S".to_owned(), "-emit-llvm".to_owned(), "-o".to_owned(), file.to_owned()]
-        }
-    }
+/// The flags with which gcc writes the dump into `file`, beside its result: with the symbols of
+/// functions, and the places of statements. The pass has another name without optimization.
+pub(super) fn dump_flags(file: &str) -> [String; 2] {
+    ["tsan", "tsan0"].map(|it| format!("-fdump-tree-{it}-asmname-lineno={file}"))
+}
+
+/// The flags with which clang writes its intermediate language into `file`, instead of anything
+/// else.
+pub(super) fn language_flags(file: &str) -> [&str; 4] {
+    ["-S", "-emit-llvm", "-o", file]
 }
 
 /// The symbols of the functions that are instrumented, in such a file.
@@ -34,7 +29,7 @@ pub(super) fn instrumented(kind: CompilerKind, text: &str) -> BTreeSet<&str> {
 }
 
 /// The symbol in `;; Function name (symbol, funcdef_no=2, …)`.
-fn visited(line: &str) -> Option<&str> {
+pub(super) fn visited(line: &str) -> Option<&str> {
     let rest = line.strip_prefix(";; Function ")?;
     let end = rest.rfind(", funcdef_no=")?;
     rest[..end].rfind('(').map(|start| &rest[start + 1..end])
@@ -58,7 +53,7 @@ fn marked(text: &str) -> BTreeSet<&str> {
 }
 
 /// The name of a defined function, and the rest of its line.
-fn definition(line: &str) -> Option<(&str, &str)> {
+pub(super) fn definition(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix("define ")?.split_once('@')?.1;
     match rest.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"'),

@@ -26,6 +26,7 @@
 
 mod assembly;
 mod blind_spots;
+mod by_value;
 mod cargo;
 mod children;
 mod compiler;

@@ -5,7 +5,7 @@ use std::{ffi::OsString, fs, path::Path, process::Command};
 use super::{
     assembly,
     blind_spots::{BlindSpot, recorded},
-    children,
+    by_value, children,
     compiler::{Compiler, CompilerKind, Language, including},
     error::ProgramError,
     exclusion,
@@ -66,21 +66,27 @@ impl Unit<'_> {
             let bytes = fs::read(file).map_err(ProgramError::io(file.display().to_string()))?;
             Ok::<_, ProgramError>(String::from_utf8_lossy(&bytes).into_owned())
         };
-        let instrumenting = || self.instrumenting(compiler, headers);
-        output(instrumenting().arg("-S").arg("-o").arg(&text))?.map_err(failed)?;
+        let list = scratch.path().join(format!("{number}.functions"));
+        let name = list.display().to_string();
+        let is_gcc = compiler.kind() == CompilerKind::Gcc;
+        let mut command = self.instrumenting(compiler, headers);
+        if is_gcc {
+            command.args(exclusion::dump_flags(&name));
+        }
+        output(command.arg("-S").arg("-o").arg(&text))?.map_err(failed)?;
         let mut code = read(&text)?;
         let assembly::Assembly { mut unseen, silent } = assembly::read(&code);
-        if !silent.is_empty() {
-            let list = scratch.path().join(format!("{number}.functions"));
-            let flags = exclusion::flags(compiler.kind(), &list.display().to_string());
-            output(instrumenting().args(flags))?.map_err(failed)?;
-            // Without a file, no function is instrumented.
-            let list = if list.exists() { read(&list)? } else { String::new() };
-            let known = exclusion::instrumented(compiler.kind(), &list);
-            // A part that gcc moves elsewhere belongs to its function.
-            let whole = |it: &str| it.strip_suffix(".cold").unwrap_or(it).to_owned();
-            unseen.extend(silent.into_iter().filter(|it| !known.contains(&*whole(&it.symbol))));
+        if !is_gcc && (!silent.is_empty() || by_value::may_be_passed(&code)) {
+            let mut command = self.instrumenting(compiler, headers);
+            output(command.args(exclusion::language_flags(&name)))?.map_err(failed)?;
         }
+        // Without a file, no function is instrumented.
+        let list = if list.exists() { read(&list)? } else { String::new() };
+        let known = exclusion::instrumented(compiler.kind(), &list);
+        // A part that gcc moves elsewhere belongs to its function.
+        let whole = |it: &str| it.strip_suffix(".cold").unwrap_or(it).to_owned();
+        unseen.extend(silent.into_iter().filter(|it| !known.contains(&*whole(&it.symbol))));
+        unseen.extend(by_value::find(compiler.kind(), &list, &code));
         if !unseen.is_empty() {
             let unseen: Vec<BlindSpot> = unseen.into_iter().map(BlindSpot::Instruction).collect();
             code.push_str(&recorded(&unseen));

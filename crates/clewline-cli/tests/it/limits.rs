@@ -98,6 +98,27 @@ fn hits(folder: &Folder, timeout: &str) -> usize {
     hit
 }
 
+/// A channel has no step back, so a tree search keeps the states of its path: 2 GiB of them, if
+/// nothing stopped it.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "long"]
+fn a_memory_limit_of_a_gibibyte_is_kept_by_tree_searches() {
+    const LIMIT_BYTES: usize = 1 << 30;
+    let folder = Folder::new("limits-gibibyte");
+    let text = additions("send", "recv", 40_000, 1);
+    let text = text.replace("\"op\": \"send\"", "\"op\": \"send\", \"ret\": true");
+    fs::write(folder.path("h.jsonl"), text).unwrap();
+    for algorithm in ["wg-tree", "jit-tree"] {
+        let args = ["check", "h.jsonl", "--spec", "channel", "--algorithm", algorithm, "--memory", "1GiB"];
+        let (printed, peak) = peak_of(&folder, &args);
+        println!("{algorithm}: {} MiB", peak >> 20);
+        assert!(printed.contains("the memory limit of 1 GiB was hit"), "{algorithm}: {printed}");
+        assert!(peak <= LIMIT_BYTES + LIMIT_BYTES / 20, "{algorithm}: {peak} bytes");
+        assert!(LIMIT_BYTES / 2 < peak, "{algorithm}: the limit is not that of the process: {peak} bytes");
+    }
+}
+
 /// No thread is started for an object: the number of threads is that of `--jobs`, and a few more
 /// for reading, signals and limits.
 #[test]

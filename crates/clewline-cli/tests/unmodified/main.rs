@@ -15,6 +15,7 @@ mod points;
 mod program;
 mod projects;
 mod races;
+mod strings;
 mod structures;
 mod texts;
 mod torn;

@@ -48,6 +48,26 @@ fn what_ran_unseen_makes_the_verdict_unknown() {
     }
 }
 
+/// Structs that are passed or returned by value; what a function copies from its own variables does
+/// not matter. clang announces that it stores a result.
+#[test]
+fn structs_that_are_copied_unseen_make_the_verdict_unknown() {
+    for level in pick(vec!["-O1"], vec!["-O0", "-O1", "-O2", "-O3"]) {
+        let Some(program) = build("torn.c", &["BY_VALUE", level]) else { return };
+        for (program, matrix, words) in [
+            (&program, "write_struct(1) | read_argument", "passes a struct by value to `first_or_none`"),
+            (&program, "write_struct(1) | read_pointed", "passes a struct by value to `first_or_none`"),
+            (&program.by_first(), "write_result(1) | read_struct", "stores a struct that `made` returns"),
+        ] {
+            let ran = program.run(&[&["--matrix", matrix], &JSON[..]].concat());
+            ran.unknown(words);
+            assert!(ran.field("reason").contains("torn.c:"), "{}", ran.out);
+            assert!(ran.field("reason").contains(": how it is copied is not seen"), "{}", ran.out);
+        }
+        program.run(&[&["--matrix", "own_argument(1) | own_argument(1)"], &JSON[..]].concat()).holds();
+    }
+}
+
 /// The same functions are in the program, and constants are read without instrumentation.
 #[test]
 fn what_did_not_run_does_not_matter() {

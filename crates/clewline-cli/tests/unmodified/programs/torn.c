@@ -180,3 +180,23 @@ DIGITS(struct, digits = it, it = digits)
 DIGITS(memcpy, memcpy(&digits, &it, sizeof it), memcpy(&it, &digits, sizeof it))
 DIGITS(words, for (int i = 0; i < 3; i++) __atomic_store_n(&digits.w[i], it.w[i], __ATOMIC_SEQ_CST),
        for (int i = 0; i < 3; i++) it.w[i] = __atomic_load_n(&digits.w[i], __ATOMIC_SEQ_CST))
+
+/* Passed and returned by value: compilers copy these without instrumentation. */
+#ifdef BY_VALUE
+__attribute__((noinline)) static long first_or_none(struct wide it) { return seen(&it); }
+__attribute__((noinline)) static struct wide made(long value) { return full(value); }
+static struct wide *where(void) {
+    struct wide *it = &shared;
+    __asm__ volatile("" : "+r"(it));
+    return it;
+}
+CLEWLINE_OPERATION(read_argument) { return first_or_none(shared); }
+CLEWLINE_OPERATION(read_pointed) { return first_or_none(*where()); }
+CLEWLINE_OPERATION(write_result, value) { shared = made(value); return CLEWLINE_NOTHING; }
+CLEWLINE_OPERATION(own_argument, value) {
+    struct wide it = made(value);
+    long result = first_or_none(it);
+    __atomic_store_n(&shared.w[0], result, __ATOMIC_SEQ_CST);
+    return result;
+}
+#endif

@@ -22,6 +22,7 @@ use clewline_threads::instrument::Control;
 
 use super::{check, count_idle, object, peek, point, set_detail};
 use crate::linux::{
+    calls_out,
     current_task::{self, RuntimeOwned},
     heap,
     races::{self, Kind},
@@ -29,13 +30,15 @@ use crate::linux::{
 
 /// An access to any number of bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
+pub(in crate::linux) struct Block {
     address: usize,
     size: usize,
     is_write: bool,
     /// All of its words are points.
     is_volatile: bool,
     pc: usize,
+    /// The number of its first word.
+    first: usize,
     /// None of its words is a point.
     is_quiet: bool,
 }
@@ -55,20 +58,25 @@ const BLOCK_BYTES_MAX: usize = 1 << 40;
 
 impl Block {
     /// A block that the code at `pc` reads or writes.
-    pub(super) fn new(address: usize, size: usize, is_write: bool, pc: usize) -> Block {
-        Block { address, size, is_write, is_volatile: false, pc, is_quiet: false }
+    pub(in crate::linux) fn new(address: usize, size: usize, is_write: bool, pc: usize) -> Block {
+        Block { address, size, is_write, is_volatile: false, pc, first: 0, is_quiet: false }
     }
 
     /// The same, but volatile.
-    pub(super) fn volatile(self) -> Block {
+    pub(in crate::linux) fn volatile(self) -> Block {
         Block { is_volatile: true, ..self }
+    }
+
+    /// The same, with words that are numbered from `start`.
+    pub(in crate::linux) fn part_of(self, start: usize) -> Block {
+        Block { first: object(self.address).wrapping_sub(object(start)) / 8, ..self }
     }
 
     fn words(self) -> impl Iterator<Item = Word> {
         let (first, last) = (object(self.address), object(self.address + self.size - 1));
         (first..=last).step_by(8).enumerate().map(move |(number, word)| {
             let (from, to) = (self.address.max(word), (self.address + self.size).min(word + 8));
-            Word { number, address: from, size: to - from, offset: from - self.address }
+            Word { number: self.first + number, address: from, size: to - from, offset: from - self.address }
         })
     }
 
@@ -92,7 +100,7 @@ impl Block {
     }
 
     /// Its contents replace those of `bytes`.
-    fn load(&self, bytes: &mut Vec<u8>) {
+    pub(in crate::linux) fn load(&self, bytes: &mut Vec<u8>) {
         bytes.clear();
         bytes.reserve(self.size);
         current_task::set_last_access(self.address, self.pc);
@@ -115,9 +123,11 @@ impl Block {
 
 /// The blocks of a task that are being accessed.
 #[derive(Debug)]
-struct Blocks {
+pub(in crate::linux) struct Blocks {
     /// The contents of the block, as read or to be written.
-    bytes: Vec<u8>,
+    pub(in crate::linux) bytes: Vec<u8>,
+    /// What functions for strings have read.
+    pub(in crate::linux) texts: [Vec<u8>; 2],
     /// The block that the code is about to write, and its contents before that.
     written: Option<Block>,
     before: Vec<u8>,
@@ -130,6 +140,7 @@ struct Blocks {
 static BLOCKS: [RuntimeOwned<Blocks>; TaskId::MAX] = [const {
     RuntimeOwned::new(Blocks {
         bytes: Vec::new(),
+        texts: [Vec::new(), Vec::new()],
         written: None,
         before: Vec::new(),
         read: None,
@@ -137,7 +148,7 @@ static BLOCKS: [RuntimeOwned<Blocks>; TaskId::MAX] = [const {
     })
 }; TaskId::MAX];
 
-fn blocks(control: Control) -> &'static mut Blocks {
+pub(in crate::linux) fn blocks(control: Control) -> &'static mut Blocks {
     BLOCKS[control.task().index()].get()
 }
 
@@ -150,7 +161,7 @@ pub(in crate::linux) fn begin() {
 }
 
 /// The code is about to access a block.
-pub(super) fn access(block: Block) {
+pub(in crate::linux) fn access(block: Block) {
     // gcc reports first the write of a copy and then its read. The write is still to come then.
     let copying = current_task::postponed().filter(|it| !block.is_write && is_write_to_come(*it));
     if copying.is_some() {
@@ -160,7 +171,7 @@ pub(super) fn access(block: Block) {
     let block = note(control, block);
     let is_read = !block.is_quiet && !block.is_write;
     if is_read {
-        read(control, block);
+        read_block(control, block);
     }
     let own = blocks(control);
     if copying.is_some()
@@ -218,8 +229,9 @@ pub(in crate::linux) fn abandon() {
 
 /// Records an access to a block, except to words that are points. The result knows whether there
 /// are any.
-fn note(control: Control, mut block: Block) -> Block {
+pub(in crate::linux) fn note(control: Control, mut block: Block) -> Block {
     current_task::count_call();
+    calls_out::settle(control);
     let Block { address, size, is_write, pc, .. } = block;
     block.is_quiet = true;
     if BLOCK_BYTES_MAX < size || address.checked_add(size).is_none() {
@@ -252,7 +264,7 @@ fn note(control: Control, mut block: Block) -> Block {
 }
 
 /// Reads a block into the buffer of the task.
-fn read(control: Control, block: Block) {
+pub(in crate::linux) fn read_block(control: Control, block: Block) {
     block.load(&mut blocks(control).bytes);
     for word in block.points() {
         arrive(control, block, word, Access::Read);
@@ -286,12 +298,12 @@ fn arrive(control: Control, block: Block, word: Word, access: Access) {
 }
 
 /// Copies memory that may overlap.
-pub(super) extern "C" fn copy(to: *mut u8, from: *const u8, size: usize, pc: usize) -> *mut u8 {
+pub(in crate::linux) extern "C" fn copy(to: *mut u8, from: *const u8, size: usize, pc: usize) -> *mut u8 {
     if let Some(control) = current_task::control().filter(|_| size != 0) {
         let source = note(control, Block::new(from as usize, size, false, pc));
         let target = note(control, Block::new(to as usize, size, true, pc));
         if !source.is_quiet || !target.is_quiet {
-            read(control, source);
+            read_block(control, source);
             write_all(control, target);
             return to;
         }
@@ -303,7 +315,7 @@ pub(super) extern "C" fn copy(to: *mut u8, from: *const u8, size: usize, pc: usi
 }
 
 /// Sets each byte of a block to `value`.
-pub(super) extern "C" fn fill(to: *mut u8, value: c_int, size: usize, pc: usize) -> *mut u8 {
+pub(in crate::linux) extern "C" fn fill(to: *mut u8, value: c_int, size: usize, pc: usize) -> *mut u8 {
     if let Some(control) = current_task::control().filter(|_| size != 0) {
         let target = note(control, Block::new(to as usize, size, true, pc));
         if !target.is_quiet {
@@ -322,7 +334,7 @@ pub(super) extern "C" fn fill(to: *mut u8, value: c_int, size: usize, pc: usize)
 
 /// Writes a block from the buffer of the task: first the words that are not points, which no other
 /// task accesses.
-fn write_all(control: Control, block: Block) {
+pub(in crate::linux) fn write_all(control: Control, block: Block) {
     let bytes = &blocks(control).bytes;
     block.words().filter(|it| !block.is_point(*it)).for_each(|it| block.store(it, bytes));
     write(control, block);

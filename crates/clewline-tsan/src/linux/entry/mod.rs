@@ -11,7 +11,9 @@ mod libatomic;
 mod plain;
 
 pub(super) use annotations::begin as begin_annotations;
-pub(super) use block::{abandon as abandon_blocks, begin as begin_blocks};
+pub(super) use block::{
+    Block, abandon as abandon_blocks, begin as begin_blocks, blocks, copy, fill, note, read_block, write_all,
+};
 
 use clewline_explore::Access;
 use clewline_threads::{control::FailureKind, instrument::Control};

@@ -40,7 +40,7 @@ fn allocate(size: usize, align: usize, pc: usize) -> *mut u8 {
     }
 }
 
-extern "C" fn malloc_at(size: usize, pc: usize) -> *mut u8 {
+pub(super) extern "C" fn malloc_at(size: usize, pc: usize) -> *mut u8 {
     if is_for_code(pc, size) {
         return allocate(size, 16, pc);
     }

@@ -20,6 +20,7 @@ mod rwlock;
 mod semaphore;
 mod spawn;
 mod spinlock;
+mod strings;
 mod threads;
 mod time;
 
