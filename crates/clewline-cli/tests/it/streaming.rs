@@ -95,7 +95,7 @@ fn a_stream_has_the_verdict_of_the_whole_history() {
         let object = clewline_specs::find(entry.name).unwrap();
         // One that holds and one that is broken: of one object as events, of the next as rows.
         let few = 2 * (place as u64 % 2);
-        for seed in pick_of_three(few..few + 2, 0..10, 0..30) {
+        for seed in pick_of_three(few..few + 2, 0..4, 0..30) {
             let recording = object.generate(&plan(seed));
             let recording = if seed.is_multiple_of(2) { recording } else { broken(recording, seed) };
             let is_events = seed % 4 < 2;
@@ -120,9 +120,9 @@ fn a_stream_has_the_verdict_of_the_whole_history() {
         }
     }
     assert!(
-        pick_of_three(1, 30, 100) < held
-            && pick_of_three(0, 15, 50) < violated
-            && pick_of_three(1, 100, 300) < forgetful
+        pick_of_three(1, 8, 100) < held
+            && pick_of_three(0, 4, 50) < violated
+            && pick_of_three(1, 25, 300) < forgetful
             && unknown < 60,
         "{held} {violated} {forgetful} {unknown}"
     );
