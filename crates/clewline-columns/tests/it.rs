@@ -15,7 +15,7 @@ use arrow_schema::{Field, Schema};
 use clewline_core::{GeneratorConfig, Recording};
 use clewline_formats::{Format, ReadOptions, formats};
 use clewline_specs::CATALOG;
-use clewline_testing::pick;
+use clewline_testing::pick_of_three;
 use parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
 
 fn format(name: &str) -> &'static dyn Format {
@@ -370,7 +370,7 @@ fn seeds_and_mutations_of_them_never_panic() {
             let is_none = outcome.as_ref().err().is_some_and(|it| it.contains("expected an operation"));
             let is_good = outcome.is_ok() || seed == "no-rows" && is_none;
             assert_eq!(is_good, !seed.starts_with("bad-"), "{format}/{seed}: {:?}", outcome.err());
-            for _ in 0..pick(60, 3_000) {
+            for _ in 0..pick_of_three(60, 300, 3_000) {
                 let mut mutated = bytes.clone();
                 for _ in 0..=random.below(3) {
                     let at = random.below(mutated.len());

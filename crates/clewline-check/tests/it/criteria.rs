@@ -399,7 +399,7 @@ fn with_eras(eras: usize, writes: usize) -> Sketch {
 #[test]
 fn many_crashes_and_long_eras_are_judged() {
     let judge = || {
-        for (eras, writes) in [(pick(300, 5_000), 2), (3, pick(150, 3_000))] {
+        for (eras, writes) in [(pick_of_three(300, 3_000, 5_000), 2), (3, pick_of_three(150, 2_000, 3_000))] {
             let judgement = judged(&with_eras(eras, writes), Criterion::BufferedDurable);
             assert_eq!((judgement.verdict.word(), &*judgement.algorithm), ("holds", "buffered-durable"));
         }

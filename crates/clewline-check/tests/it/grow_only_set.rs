@@ -196,7 +196,7 @@ fn is_supported(case: &dyn ErasedHistory) -> bool {
 #[test]
 fn random_histories() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(1_500, 150_000, 1_000_000);
+    let cases = pick_of_three(1_500, 40_000, 1_000_000);
     for seed in 0..cases as u64 {
         let case = random_case(seed, 14);
         if is_supported(&*case) {

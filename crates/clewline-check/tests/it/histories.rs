@@ -5,7 +5,7 @@ use clewline_core::{
     Recording, Value, Values,
 };
 use clewline_specs::find;
-use clewline_testing::pick;
+use clewline_testing::pick_of_three;
 
 /// What an operation does: a method, an argument and, if it returns, a result.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +101,8 @@ pub(crate) fn drawn(spec: &str, drawing: &str) -> Box<dyn ErasedHistory> {
 /// and before the next call; the order of neighbouring returns does not matter. A pending one has
 /// no return.
 ///
-/// In `./test` only some of those of three operations and more are taken, at equal distances.
+/// In `./test` only some of those of three operations and more are taken, at equal distances; in
+/// `./test all`, of those of five and more.
 pub(crate) fn every_history(
     spec: &str,
     n: usize,
@@ -113,7 +114,7 @@ pub(crate) fn every_history(
     // For operation i: which action, and after how many further calls it returns.
     let mut choice: Vec<(usize, usize)> = vec![(0, 0); n];
     // Distances are primes, so that they do not keep step with the choices.
-    let distance = pick([1, 1, 1, 3, 29, 401][n.min(5)], 1);
+    let distance = pick_of_three([1, 1, 1, 3, 29, 401][n.min(5)], [1, 1, 1, 1, 1, 11][n.min(5)], 1);
     for number in 0_usize.. {
         if number % distance == 0 {
             each(&*load(spec, history_of(&choice, &actions), values.clone()));

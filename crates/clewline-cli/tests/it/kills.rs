@@ -8,7 +8,7 @@ use std::{
 };
 
 use clewline_core::Random;
-use clewline_testing::pick;
+use clewline_testing::{pick, pick_of_three};
 use clewline_unmodified::{Compiler, Runtime};
 use serde_json::Value as Json;
 
@@ -42,7 +42,7 @@ CLEWLINE_OPERATION(read) { return other; }
 /// the same result each time.
 fn commands() -> Vec<Vec<String>> {
     let files: String = (0..FILES).map(|it| format!(" {it}.jsonl")).collect();
-    let (samples, lost, runs) = pick((6, 1, 40), (60, 2, 2_000));
+    let (samples, lost, runs) = pick_of_three((6, 1, 40), (20, 2, 600), (60, 2, 2_000));
     let mut commands = vec![
         format!("check{files} --spec queue --format json --junit it.xml"),
         format!(
@@ -182,7 +182,7 @@ fn check_whole(folder: &Folder, ran: &Ran) {
 
 #[test]
 fn what_was_finished_is_not_done_again() {
-    check_kills("kills", pick(1, 30));
+    check_kills("kills", pick_of_three(1, 6, 30));
 }
 
 #[test]

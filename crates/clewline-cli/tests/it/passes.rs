@@ -4,7 +4,7 @@
 use std::{fmt::Write, fs};
 
 use clewline_core::Random;
-use clewline_testing::pick;
+use clewline_testing::{pick, pick_of_three};
 
 use crate::{
     limits::peak_of,
@@ -79,7 +79,7 @@ fn several_passes_print_what_one_prints() {
 #[test]
 fn passes_divide_the_memory() {
     let folder = Folder::new("passes-memory")
-        .with("large.jsonl", &map(2_000, pick(60_000, 600_000), 0))
+        .with("large.jsonl", &map(2_000, pick_of_three(60_000, 300_000, 600_000), 0))
         .with("small.jsonl", &map(20, 20, 0));
     let peak = |file: &str, passes: &str| {
         let words = ["check", file, "--spec", "map", "--jobs", "1", "--passes", passes];

@@ -9,7 +9,7 @@ use clewline_formats::formats;
 use clewline_methods::{Check, LineOrder, Report, Watch};
 use clewline_report::render::{Publish, WitnessShown};
 use clewline_specs::{self, CATALOG};
-use clewline_testing::{pick, share};
+use clewline_testing::{pick, pick_of_three, share};
 
 /// A history as lines, each of which is an operation or an event.
 fn lines(recording: &Recording, as_events: bool) -> String {
@@ -95,7 +95,7 @@ fn a_stream_has_the_verdict_of_the_whole_history() {
         let object = clewline_specs::find(entry.name).unwrap();
         // One that holds and one that is broken: of one object as events, of the next as rows.
         let few = 2 * (place as u64 % 2);
-        for seed in pick(few..few + 2, 0..30) {
+        for seed in pick_of_three(few..few + 2, 0..4, 0..30) {
             let recording = object.generate(&plan(seed));
             let recording = if seed.is_multiple_of(2) { recording } else { broken(recording, seed) };
             let is_events = seed % 4 < 2;
@@ -120,7 +120,10 @@ fn a_stream_has_the_verdict_of_the_whole_history() {
         }
     }
     assert!(
-        pick(1, 100) < held && pick(0, 50) < violated && pick(1, 300) < forgetful && unknown < 60,
+        pick_of_three(1, 8, 100) < held
+            && pick_of_three(0, 4, 50) < violated
+            && pick_of_three(1, 25, 300) < forgetful
+            && unknown < 60,
         "{held} {violated} {forgetful} {unknown}"
     );
 }
@@ -218,7 +221,7 @@ fn each_violated_object_of_a_long_file_is_reported() {
     let path = std::env::temp_dir().join(format!("clewline-objects-{}.jsonl", std::process::id()));
     let mut several = 0;
     for spec in ["register", "queue", "stack", "set", "map", "cas-register"] {
-        for seed in 0..pick(2, 40) {
+        for seed in 0..pick_of_three(2, 12, 40) {
             std::fs::write(&path, of_objects(spec, seed)).unwrap();
             let check = || Check::new().window(16).parts(clewline_check::Selection::All, 100);
             let whole = check().file(&path, spec).run().unwrap();
@@ -236,7 +239,7 @@ fn each_violated_object_of_a_long_file_is_reported() {
         }
     }
     std::fs::remove_file(&path).unwrap();
-    assert!(pick(3, 80) < several, "{several}");
+    assert!(pick_of_three(3, 24, 80) < several, "{several}");
 }
 
 #[test]
@@ -627,7 +630,7 @@ fn right_hints_shorten_the_search_of_a_stream_and_wrong_ones_change_no_verdict()
         report.verdict().word()
     };
     let (mut given_up, mut all) = (0, 0);
-    for seed in 0..pick(4, 40) {
+    for seed in 0..pick_of_three(4, 12, 40) {
         for text in overlapping(seed, false, Some) {
             assert_eq!(verdict(&text), "holds", "seed {seed}");
         }

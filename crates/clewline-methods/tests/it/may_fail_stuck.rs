@@ -16,7 +16,7 @@ use clewline_explore::{
     schedulers::{SchedulerSettings, random},
 };
 use clewline_methods::line_up::replay;
-use clewline_testing::pick;
+use clewline_testing::pick_of_three;
 use clewline_threads::control::{CallOutcome, Calls, Limits};
 
 /// For each of two methods and each of three states: the result and the next state, or `None` if it
@@ -121,7 +121,7 @@ fn oracle<R>(table: &Table, calls: &[Made], operations: &[CallOutcome<R>]) -> bo
 fn stuck_histories_with_failures_are_judged_as_defined() {
     let mut seen = [0, 0, 0, 0];
     // With seed 82, calls that wait need different calls to have failed.
-    for seed in [82].into_iter().chain(0..pick(6, 600)) {
+    for seed in [82].into_iter().chain(0..pick_of_three(6, 100, 600)) {
         let mut random = Random::new(seed);
         let table = random_table(&mut random);
         let method = |random: &mut Random| ["a", "b"][random.below(2)];
