@@ -8,12 +8,7 @@
 
 // A shared part may have items that only some of the methods use.
 #![cfg_attr(
-    not(all(
-        feature = "files",
-        feature = "html",
-        feature = "line-up",
-        feature = "stress"
-    )),
+    not(all(feature = "files", feature = "html", feature = "line-up", feature = "stress")),
     allow(dead_code, unused_imports)
 )]
 
