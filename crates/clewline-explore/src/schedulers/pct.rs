@@ -7,7 +7,7 @@
 //! `depth`, which needs that many orderings of steps, is found by one execution of `n` tasks and
 //! `k` steps with a probability of at least 1 / (n k^(depth - 1)).
 //!
-//! `k` is taken from the longest execution so far in the same [block](super::sampling); the first
+//! `k` is taken from the longest execution so far in the same block (`sampling.rs`); the first
 //! execution of a block has no change points.
 //!
 //! Source: S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A randomized scheduler with

@@ -101,14 +101,14 @@ pub struct WrongExecution {
     pub blocked: Vec<usize>,
     /// The displaced operations, or their displacement.
     pub explanation: Option<String>,
-    /// Its [history](history_key).
+    /// What its history has in common with equal ones.
     pub key: String,
 }
 
 /// A history that was judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenHistory {
-    /// See [`history_key`].
+    /// What it has in common with equal ones.
     pub key: String,
     /// Whether an operation blocks in it.
     pub is_stuck: bool,
