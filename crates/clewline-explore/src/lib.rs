@@ -34,7 +34,8 @@ pub use order::{TaskClocks, VectorClock, acquires, releases};
 pub use part::{Choices, Division, Part};
 pub use schedule::{Pick, STEPS_MAX, Schedule, Symbol, TOKEN};
 pub use scheduler::{
-    AtomicStep, Begin, Choice, Diverged, FastPath, GraphPath, Point, Scheduler, with_fast_path,
+    AtomicStep, Begin, Choice, Diverged, FastPath, GraphPath, PartPath, Point, Scheduler, round_of,
+    with_fast_path,
 };
 pub use split::split;
 pub use step::{Access, PerTask, SharedId, Step, TaskId, TaskSet, Tasks};

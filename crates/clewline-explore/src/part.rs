@@ -3,7 +3,7 @@
 //! A part is a run of consecutive executions: the parts in their order have the executions of the
 //! whole, in the same order. So whatever a search that stops at the first violation finds, and
 //! counts up to there, follows from its parts, however many there are. A scheduler that goes in
-//! rounds has parts that are consecutive within each [round](crate::Scheduler::round).
+//! rounds has parts that are consecutive within each [round](crate::PartPath::round).
 
 use std::ops::Range;
 

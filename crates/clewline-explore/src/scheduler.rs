@@ -110,7 +110,8 @@ pub enum Begin {
 ///
 /// To implement a scheduler: [`begin`](Self::begin) returns whether there is another execution;
 /// [`choose`](Self::choose) and [`choose_value`](Self::choose_value) make the choices in it. The
-/// other two methods have defaults.
+/// other two methods have defaults. What only some schedulers can do is in optional traits:
+/// [`FastPath`], and through it [`GraphPath`] and [`PartPath`].
 ///
 /// For the same seed and settings, a scheduler makes the same choices: executions must be
 /// reproducible.
@@ -127,17 +128,6 @@ pub trait Scheduler {
     /// Whether executions were left out that a larger bound would include.
     fn is_bounded(&self) -> bool {
         false
-    }
-
-    /// The number of the round of this execution, if it goes in [rounds](crate::Division).
-    fn round(&self) -> u32 {
-        0
-    }
-
-    /// The nodes that the executions of [`Part::Children`](crate::Part) have shown, each
-    /// with the logarithm of an estimate of the number of executions below it.
-    fn take_children(&mut self) -> Vec<(Choices, f64)> {
-        Vec::new()
     }
 
     /// The scheduler itself, if it implements the fast path. Returns the same in every execution.
@@ -197,6 +187,30 @@ pub trait FastPath: Scheduler {
     fn graph(&mut self) -> Option<&mut dyn GraphPath> {
         None
     }
+
+    /// The scheduler itself, if its executions can be divided by their choices. Returns the same in
+    /// every execution.
+    fn parts(&mut self) -> Option<&mut dyn PartPath> {
+        None
+    }
+}
+
+/// An optional extension of a scheduler whose executions can be divided by their choices: into the
+/// nodes of a tree, or into rounds of such nodes.
+pub trait PartPath {
+    /// The number of the round of this execution, if it goes in [rounds](crate::Division).
+    fn round(&self) -> u32 {
+        0
+    }
+
+    /// The nodes that the executions of [`Part::Children`](crate::Part) have shown, each with the
+    /// logarithm of an estimate of the number of executions below it.
+    fn take_children(&mut self) -> Vec<(Choices, f64)>;
+}
+
+/// The number of the round of this execution; 0 if the scheduler has no rounds.
+pub fn round_of(scheduler: &mut dyn Scheduler) -> u32 {
+    scheduler.fast_path().and_then(FastPath::parts).map_or(0, |it| it.round())
 }
 
 /// An atomic access under a memory model in which a load may return any of several stores.

@@ -9,7 +9,7 @@ use clewline_core::is_interrupted;
 use crate::{
     explore::{Ending, System},
     part::{BLOCK_EXECUTIONS, Choices, Division, Part, WeightedNode},
-    scheduler::Begin,
+    scheduler::{Begin, FastPath, PartPath},
     schedulers::{SchedulerEntry, SchedulerSettings},
 };
 
@@ -87,7 +87,8 @@ fn children<S: System + ?Sized>(
         }
         begin = Begin::Next;
     }
-    Some(scheduler.take_children())
+    let parts = scheduler.fast_path().and_then(FastPath::parts);
+    Some(parts.map_or_else(Vec::new, PartPath::take_children))
 }
 
 /// Ranges of whole blocks.

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     bounds::Bound,
     part::{Division, Part, WeightedNode},
-    scheduler::{Begin, Choice, FastPath, Point, Scheduler},
+    scheduler::{Begin, Choice, FastPath, PartPath, Point, Scheduler},
     step::{Step, TaskId, TaskSet},
 };
 
@@ -85,10 +85,6 @@ impl Scheduler for Bounded {
         self.is_bounded
     }
 
-    fn take_children(&mut self) -> Vec<WeightedNode> {
-        self.path.take_children()
-    }
-
     fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
         Some(self)
     }
@@ -106,5 +102,15 @@ impl FastPath for Bounded {
             *is_bounded |= preemptions == max && enabled != TaskSet::only(arrived.task);
             preemptions
         })
+    }
+
+    fn parts(&mut self) -> Option<&mut dyn PartPath> {
+        Some(self)
+    }
+}
+
+impl PartPath for Bounded {
+    fn take_children(&mut self) -> Vec<WeightedNode> {
+        self.path.take_children()
     }
 }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, slice};
 use super::entry::{SchedulerEntry, SchedulerSettings};
 use crate::{
     part::{Choices, Division, Part, WeightedNode},
-    scheduler::{Begin, Choice, Diverged, FastPath, Point, Scheduler},
+    scheduler::{Begin, Choice, Diverged, FastPath, PartPath, Point, Scheduler},
     step::{Access, Step, TaskId, TaskSet},
 };
 
@@ -43,10 +43,6 @@ impl Scheduler for Exhaustive {
         self.path.choose_value(n)
     }
 
-    fn take_children(&mut self) -> Vec<WeightedNode> {
-        self.path.take_children()
-    }
-
     fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
         Some(self)
     }
@@ -59,6 +55,16 @@ impl FastPath for Exhaustive {
 
     fn replay_step(&mut self, _made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
         self.path.replay_step(enabled, arrived, |_| 0)
+    }
+
+    fn parts(&mut self) -> Option<&mut dyn PartPath> {
+        Some(self)
+    }
+}
+
+impl PartPath for Exhaustive {
+    fn take_children(&mut self) -> Vec<WeightedNode> {
+        self.path.take_children()
     }
 }
 

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     part::{Choices, Division, Part, WeightedNode},
-    scheduler::{Begin, Choice, Diverged, Point, Scheduler},
+    scheduler::{Begin, Choice, Diverged, FastPath, PartPath, Point, Scheduler},
 };
 
 /// The entry in the table of schedulers.
@@ -194,6 +194,18 @@ impl Scheduler for Iterative {
         self.is_bounded
     }
 
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl FastPath for Iterative {
+    fn parts(&mut self) -> Option<&mut dyn PartPath> {
+        Some(self)
+    }
+}
+
+impl PartPath for Iterative {
     fn round(&self) -> u32 {
         self.preemptions
     }

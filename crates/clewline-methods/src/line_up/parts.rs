@@ -22,7 +22,7 @@ use std::{
 
 use clewline_core::{CodecError, Reason, parallel};
 use clewline_explore::{
-    Begin, Choice, Coverage, Division, Ending, FastPath, Limit, Part, Point, Scheduler, explore,
+    Begin, Choice, Coverage, Division, Ending, FastPath, Limit, Part, Point, Scheduler, explore, round_of,
     schedulers::SchedulerSettings, split,
 };
 use clewline_matrix::{Explorable, Matrix, TestProgram, TimeCheck};
@@ -543,7 +543,7 @@ impl Scheduler for WatchedScheduler<'_> {
     fn begin(&mut self, begin: Begin) -> bool {
         self.is_bounded.set(self.inner.is_bounded());
         let begins = self.inner.begin(begin);
-        self.round.set(self.inner.round());
+        self.round.set(round_of(self.inner));
         begins
     }
 

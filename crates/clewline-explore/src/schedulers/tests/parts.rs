@@ -2,7 +2,7 @@
 
 use super::{Ending, Writers};
 use crate::{
-    Bounds, Choice, Division, Part, Point, Scheduler, SharedId, Step, System, TaskId, explore,
+    Bounds, Choice, Division, Part, Point, Scheduler, SharedId, Step, System, TaskId, explore, round_of,
     schedulers::{SCHEDULERS, SchedulerEntry, SchedulerSettings, bounded::PREEMPTIONS},
     split,
 };
@@ -32,7 +32,7 @@ fn executions(entry: &SchedulerEntry, settings: &SchedulerSettings) -> (Vec<(u32
     let mut begin = crate::Begin::Anew;
     while scheduler.begin(begin) {
         assert_eq!(system.run(&mut *scheduler), Ending::Full);
-        all.push((scheduler.round(), system.1.clone()));
+        all.push((round_of(&mut *scheduler), system.1.clone()));
         begin = crate::Begin::Next;
     }
     (all, scheduler.is_bounded())
