@@ -2,6 +2,7 @@
 
 mod constants;
 mod lines;
+mod suites;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -75,15 +75,15 @@ const SORTS: &[Sort] = &[
 ];
 
 fn random_call(random: &mut Random, values: &mut Values, sort: &Sort) -> (RawCall, Value) {
-    let name = sort.methods[random.below(sort.methods.len())];
+    let method = sort.methods[random.below(sort.methods.len())];
     let mut value = || random_value(random, values, 2);
     // Half of the time as the formats require it, or else they could hold almost none.
-    let (mut arg, mut ret) = match name {
+    let (mut arg, mut ret) = match method {
         "read" | "deq" => (Value::ABSENT, value()),
         "write" | "add" => (value(), Value::ABSENT),
         "cas" | "put" | "append" => {
             let pair = [value(), value()];
-            let ret = if name == "cas" { Value::bool(pair[0] < pair[1]) } else { Value::ABSENT };
+            let ret = if method == "cas" { Value::bool(pair[0] < pair[1]) } else { Value::ABSENT };
             (values.list(&pair), ret)
         }
         "get" => (value(), value()),
@@ -92,7 +92,7 @@ fn random_call(random: &mut Random, values: &mut Values, sort: &Sort) -> (RawCal
     if random.chance(0.05) {
         (arg, ret) = (random_value(random, values, 1), random_value(random, values, 1));
     }
-    (RawCall { method: values.text(name), arg }, ret)
+    (RawCall { method: values.text(method), arg }, ret)
 }
 
 fn random_names(random: &mut Random, values: &mut Values, sort: &Sort, sources: usize) -> Names {

@@ -43,7 +43,7 @@ pub const ENTRY: System = System {
         multi_paxos::REPAIRED,
         multi_paxos::LEADER_READS,
         multi_paxos::ACCEPTS_ANYTHING,
-        Variant { actors: 3, ..Variant::STATERIGHT },
+        Variant { actors: 3, may_not_return: Some("only one client can write"), ..Variant::STATERIGHT },
     ],
     harness: |variant, actors, usage| visit(variant, actors, usage),
 };

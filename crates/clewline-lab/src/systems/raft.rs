@@ -58,7 +58,13 @@ pub const ENTRY: System = System {
 
 const ONE_LEADER: &str = "a term has one leader";
 const ELECTED: &str = "a leader is elected";
-const THREE: Variant = Variant { actors: 3, range: (3, 9), calls: "1c", ..Variant::PLAIN };
+const THREE: Variant = Variant {
+    actors: 3,
+    range: (3, 9),
+    calls: "1c",
+    may_not_return: Some("commands of a replaced leader may be lost"),
+    ..Variant::PLAIN
+};
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, servers: u32, visitor: V) -> V::Output {

@@ -51,6 +51,8 @@ pub struct Variant {
     pub clients: Clients,
     /// What becomes of a message that its receiver takes no notice of.
     pub ignored: Ignored,
+    /// Why a call may never return although the variant is correct; `None` if every call returns.
+    pub may_not_return: Option<&'static str>,
 }
 
 impl Variant {
@@ -75,6 +77,7 @@ impl Variant {
         calls: "2r+1w",
         clients: Clients::Tight,
         ignored: Ignored::Gone,
+        may_not_return: None,
     };
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clewline_core::Random;
 use clewline_explore::{
-    Begin, Bounds, Choice, FastPath, Point, Schedule, Scheduler, Step, TaskId,
+    Begin, Bounds, Choice, Division, FastPath, Point, Schedule, Scheduler, Step, TaskId,
     schedulers::{
         SCHEDULERS, SchedulerEntry, SchedulerSettings, bounded::PREEMPTIONS, exhaustive::Exhaustive,
         replay::Replay,
@@ -167,16 +167,20 @@ fn thirty_two_tasks_are_explored() {
     }
 }
 
+/// The schedulers with a bound on preemptions, each with whether it is adaptive: what one execution
+/// shows decides which others are needed.
+fn bounded() -> impl Iterator<Item = (&'static SchedulerEntry, bool)> {
+    let all = SCHEDULERS.iter().filter(|it| it.is_exhaustive && it.bounds.contains(&PREEMPTIONS));
+    all.map(|it| (it, it.division == Division::None))
+}
+
 #[test]
 fn bounded_schedulers_see_the_same_within_the_bound() {
-    let names = ["bounded", "bounded-dpor", "iterative"];
     for matrix in programs(pick(1, 4)).step_by(pick(4, 1)) {
         for preemptions in 0..pick(2, 3) {
             let settings = within(Some(preemptions));
-            let seen: Vec<BTreeSet<History>> = SCHEDULERS
-                .iter()
-                .filter(|it| names.contains(&it.name))
-                .map(|it| histories(&matrix, &mut make(it, &settings)))
+            let seen: Vec<BTreeSet<History>> = bounded()
+                .map(|it| histories(&matrix, &mut make(it.0, &settings)))
                 .filter(|it| it.1.is_some())
                 .map(|it| it.0)
                 .collect();
@@ -197,7 +201,7 @@ fn bounded_schedulers_report_whether_they_excluded_anything() {
         for matrix in programs(pick(1, 2)).chain([alone]) {
             let all = histories_within(&matrix, world, &mut Exhaustive::default(), most).1;
             let Some(all) = all else { continue };
-            for entry in SCHEDULERS.iter().filter(|it| ["bounded", "iterative"].contains(&it.name)) {
+            for (entry, _) in bounded().filter(|(_, is_adaptive)| !is_adaptive) {
                 for preemptions in 0..4 {
                     let settings = within(Some(preemptions));
                     let mut scheduler = (entry.make)(&settings);
@@ -219,15 +223,15 @@ fn bounded_schedulers_report_whether_they_excluded_anything() {
 
 #[test]
 fn a_bounded_reduction_reports_whether_the_bound_excluded_anything() {
-    let entry = SCHEDULERS.iter().find(|it| it.name == "bounded-dpor").unwrap();
     let (mut whole, mut parts) = (0, 0);
     for matrix in programs(pick(1, 2)) {
         let (all, Some(_)) = histories(&matrix, &mut Exhaustive::default()) else { continue };
-        for preemptions in [0, 1, 2, 1_000] {
+        let reductions = || bounded().filter(|(_, is_adaptive)| *is_adaptive);
+        for (preemptions, (entry, _)) in [0, 1, 2, 1_000].iter().flat_map(|n| reductions().map(|it| (*n, it))) {
             let mut scheduler = (entry.make)(&within(Some(preemptions)));
             let is_part = histories(&matrix, &mut *scheduler).0 != all;
-            assert!(scheduler.is_bounded() || !is_part, "{preemptions}: {matrix:?}");
-            assert!(!scheduler.is_bounded() || preemptions < 1_000, "{matrix:?}");
+            assert!(scheduler.is_bounded() || !is_part, "{} {preemptions}: {matrix:?}", entry.name);
+            assert!(!scheduler.is_bounded() || preemptions < 1_000, "{}: {matrix:?}", entry.name);
             if is_part { parts += 1 } else { whole += 1 }
         }
     }
