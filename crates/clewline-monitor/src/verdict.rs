@@ -1,6 +1,8 @@
 //! The query and the verdict of monitors.
 
-use clewline_core::{Problem, Rule};
+use std::convert::Infallible;
+
+use clewline_core::{Problem, Rule, Verdict};
 
 /// What is wanted from a monitor when the history holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,14 +13,10 @@ pub enum Want {
     Verdict,
 }
 
-/// The verdict of a monitor. Operations are named by position.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MonitorVerdict {
-    /// There is a linearization; included if it was wanted.
-    Holds(Option<Vec<u32>>),
-    /// There is none.
-    Violated(RuleViolation),
-}
+/// The verdict of a monitor. Operations are named by position. That it holds includes a
+/// linearization if one was wanted. What a monitor cannot decide is [`Unsupported`], so that no
+/// verdict is unknown.
+pub type MonitorVerdict = Verdict<Option<Vec<u32>>, RuleViolation, Infallible>;
 
 /// A rule that is broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
