@@ -17,6 +17,8 @@
 //! Invariants: an end that happened before another is drawn to the left of it. Cost: O(n log n) for
 //! n bars, apart from the area drawn.
 
+use std::borrow::Cow;
+
 use clewline_core::{Shown, ShownReturn, visible};
 
 use super::width::{char_width, width};
@@ -79,9 +81,10 @@ pub fn lines(rows: &[TimelineRow], beside: &[u32], columns: usize) -> Vec<String
     // At least a few columns, however long the names are.
     let room = columns.saturating_sub(names + 2).max(LABEL_COLUMNS[LABEL_COLUMNS.len() - 1] + 8);
     let shapes = [(usize::MAX, 2), (usize::MAX, 1)].into_iter().chain(LABEL_COLUMNS.map(|it| (it, 1)));
-    let shaped = |label, dashes| Grid::new(&lanes, beside, label, dashes);
-    let mut grid = shapes.map(|(label, dashes)| shaped(label, dashes)).find(|it| it.width <= room);
-    let grid = grid.get_or_insert_with(|| shaped(LABEL_COLUMNS[BAND_LABEL_INDEX].min(room - 8), 1));
+    let placed = |label, dashes| (place(&lanes, label, dashes), dashes);
+    let narrow = shapes.map(|(label, dashes)| placed(label, dashes)).find(|it| columns_of(&it.0) <= room);
+    let (bars, dashes) = narrow.unwrap_or_else(|| placed(LABEL_COLUMNS[BAND_LABEL_INDEX].min(room - 8), 1));
+    let grid = Grid::new(bars, lanes.len(), beside, dashes);
     let bands = grid.bands(room);
     let mut lines = Vec::new();
     for (number, &(from, to)) in bands.iter().enumerate() {
@@ -89,7 +92,7 @@ pub fn lines(rows: &[TimelineRow], beside: &[u32], columns: usize) -> Vec<String
             lines.push(String::new());
         }
         for (lane, cells) in lanes.iter().zip(&grid.cells) {
-            let band: String = cells[from..to].iter().map(|it| it.text.as_str()).collect();
+            let band: String = cells[from..to].iter().map(|it| &*it.text).collect();
             // Each of several bands shows only the rows with operations in it.
             if bands.len() == 1 || !band.trim_end().is_empty() {
                 lines.push(format!("{}{}", lane.title(names), band).trim_end().to_owned());
@@ -160,7 +163,7 @@ fn lanes(rows: &[TimelineRow]) -> Vec<Lane<'_>> {
 #[derive(Clone)]
 struct Cell {
     // One character and the marks on it; nothing behind one that takes two columns.
-    text: String,
+    text: Cow<'static, str>,
     // Whether it is part of a label, which is better not cut.
     is_label: bool,
 }
@@ -183,11 +186,10 @@ pub(super) struct PlacedBar {
 }
 
 impl Grid {
-    fn new(lanes: &[Lane<'_>], beside: &[u32], label_max: usize, dashes: usize) -> Grid {
-        let placed = place(lanes, label_max, dashes);
-        let columns = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);
-        let cell = |text: &str| Cell { text: text.to_owned(), is_label: false };
-        let mut cells = vec![vec![cell(" "); columns]; lanes.len()];
+    fn new(placed: Vec<PlacedBar>, lanes: usize, beside: &[u32], dashes: usize) -> Grid {
+        let columns = columns_of(&placed);
+        let cell = |text: &'static str| Cell { text: Cow::Borrowed(text), is_label: false };
+        let mut cells = vec![vec![cell(" "); columns]; lanes];
         for PlacedBar { lane, label, start, left, right, is_pending, .. } in placed {
             let row = &mut cells[lane];
             row[left..=right].fill(cell(if beside.contains(&start) { "·" } else { "-" }));
@@ -199,10 +201,10 @@ impl Grid {
             for char in label.chars() {
                 match char_width(char) {
                     // A mark belongs to the character before it.
-                    0 => row[column - 1].text.push(char),
+                    0 => row[column - 1].text.to_mut().push(char),
                     wide => {
-                        row[column] = Cell { text: char.to_string(), is_label: true };
-                        row[column + 1..column + wide].fill(Cell { text: String::new(), is_label: true });
+                        row[column] = Cell { text: Cow::Owned(char.to_string()), is_label: true };
+                        row[column + 1..column + wide].fill(Cell { text: Cow::Borrowed(""), is_label: true });
                         column += wide;
                     }
                 }
@@ -234,6 +236,11 @@ impl Grid {
         let bars = self.cells.iter().filter(|it| it[at - 1].text != " " && it[at].text != " ").count();
         (labels, bars)
     }
+}
+
+/// How many columns bars take.
+fn columns_of(placed: &[PlacedBar]) -> usize {
+    placed.iter().map(|it| it.right + 1).max().unwrap_or(0)
 }
 
 /// Gives each end the leftmost column that is right of all earlier ends and leaves room for the
