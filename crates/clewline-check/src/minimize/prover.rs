@@ -38,6 +38,9 @@ const OPEN_OPERATIONS_MAX: usize = 128;
 /// The events of this many operations take as long as a configuration.
 const OPERATIONS_PER_CONFIG: u64 = 16;
 
+/// After this many configurations, limits of time and memory are looked at.
+const BUDGET_CHECK_INTERVAL_CONFIGS: u64 = 16;
+
 /// Of the operations before the required ones, only this many are tried at first.
 pub(super) const NEAR_OPERATIONS: usize = 24;
 
@@ -64,9 +67,14 @@ impl<'b> Left<'b> {
     }
 
     fn count(&mut self, configurations: u64) -> Result<(), Reason> {
+        let before = self.visited;
         self.visited += configurations;
         self.budget.visit(configurations);
-        self.budget.allow(self.visited)
+        let is_due = before / BUDGET_CHECK_INTERVAL_CONFIGS != self.visited / BUDGET_CHECK_INTERVAL_CONFIGS;
+        if is_due || self.budget.configurations() < self.visited {
+            self.budget.allow(self.visited)?;
+        }
+        Ok(())
     }
 
     /// Attempts something that may take a part of what is left.

@@ -55,10 +55,9 @@ impl<'p> PresentState<'p> {
     pub(super) fn advance(&mut self, label: LabelId, nth: u32) -> Option<StepOutcome> {
         match self {
             PresentState::Interned(automaton, path) => {
-                let before = *path.last()?;
-                let Successor { state, has_more } = automaton.step(before, label, nth)?;
+                let (state, outcome) = successor(automaton, path, label, nth)?;
                 path.push(state);
-                Some(StepOutcome { changes: state != before, has_more })
+                Some(outcome)
             }
             PresentState::InPlace(execution) => execution.advance(label, nth),
         }
@@ -66,9 +65,14 @@ impl<'p> PresentState<'p> {
 
     /// What the step to the first of these states would be.
     pub(super) fn probe(&mut self, label: LabelId) -> Option<StepOutcome> {
-        let outcome = self.advance(label, 0)?;
-        self.undo();
-        Some(outcome)
+        match self {
+            PresentState::Interned(automaton, path) => Some(successor(automaton, path, label, 0)?.1),
+            PresentState::InPlace(execution) => {
+                let outcome = execution.advance(label, 0)?;
+                execution.undo();
+                Some(outcome)
+            }
+        }
     }
 
     /// Undoes the last step.
@@ -104,4 +108,16 @@ impl<'p> PresentState<'p> {
             PresentState::InPlace(execution) => execution.work(),
         }
     }
+}
+
+/// The step from the last state of a path.
+fn successor<'p>(
+    automaton: &mut Box<dyn Automaton + 'p>,
+    path: &[StateId],
+    label: LabelId,
+    nth: u32,
+) -> Option<(StateId, StepOutcome)> {
+    let before = *path.last()?;
+    let Successor { state, has_more } = automaton.step(before, label, nth)?;
+    Some((state, StepOutcome { changes: state != before, has_more }))
 }
