@@ -19,8 +19,9 @@ pub struct Arena<T> {
     next: AtomicU32,
 }
 
-// The first chunk holds 2^FIRST nodes, the next ones twice as many each.
-const FIRST: u32 = 8;
+// The first chunk holds 2^FIRST nodes, the next ones twice as many each. Few, since an exploration
+// makes and drops an arena in each execution.
+const FIRST: u32 = 3;
 const CHUNKS: usize = (33 - FIRST) as usize;
 
 impl<T: Default> Arena<T> {
