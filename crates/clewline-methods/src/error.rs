@@ -3,7 +3,10 @@
 use std::{fmt, io};
 
 use clewline_core::{LoadError, Malformed, NotFound, ParseError, visible};
-use clewline_formats::{ReadError, WriteError, formats::FORMATS};
+use clewline_formats::{
+    ReadError, WriteError,
+    formats::{FORMATS, missing_columns},
+};
 use clewline_specs::{MixError, SpecError};
 
 /// A history could not be checked, because of the settings or of the input.
@@ -194,6 +197,10 @@ impl fmt::Display for ErrorKind {
                 write!(f, "expected a history, found nothing in it")
             }
             ErrorKind::Unrecognised(head) => {
+                let is_columns = ["PAR1", "ARROW1"].iter().any(|it| head.starts_with(it));
+                if let Some(why) = missing_columns().filter(|_| is_columns) {
+                    return f.write_str(why);
+                }
                 let head: String = head.trim_start().lines().next().unwrap_or("").chars().take(80).collect();
                 let (names, head) = (format_names(), visible(&head));
                 write!(f, "not recognised as a history; name its format, one of {names}. It begins: {head}")?;

@@ -96,6 +96,10 @@ pub(super) fn format_of(name: Option<&str>, path: &Path) -> Result<&'static dyn 
             let is_usual = |it: &&dyn Format| it.carries().is_written && it.extensions().contains(&extension);
             let usual = formats::FORMATS.iter().copied().find(is_usual);
             return usual.ok_or_else(|| {
+                let is_columns = ["parquet", "arrow", "arrows", "feather"].contains(&extension);
+                if let Some(why) = formats::missing_columns().filter(|_| is_columns) {
+                    return Failure::Message(why.to_owned());
+                }
                 let written = formats::FORMATS.iter().filter(|it| it.carries().is_written);
                 let known = written.map(|it| it.name()).collect::<Vec<_>>().join(", ");
                 Failure::Message(format!("unknown file extension `.{extension}`: choose a format with --output-format, one of {known}"))

@@ -84,6 +84,24 @@ fn files_that_are_no_one_history_are_refused() {
     );
 }
 
+/// A binary without these formats says which one has them.
+#[cfg(not(feature = "columns"))]
+#[test]
+fn files_in_columns_need_another_binary() {
+    let folder = Folder::new("columns-missing")
+        .with("it.parquet", "PAR1")
+        .with("it.arrow", "ARROW1")
+        .with("it.jsonl", "{\"process\":0,\"op\":\"get\",\"arg\":1,\"call\":0}\n");
+    for words in [
+        &["check", "it.parquet", "--spec", "map"][..],
+        &["check", "it.arrow", "--spec", "map"],
+        &["convert", "it.jsonl", "new.parquet"],
+    ] {
+        let ran = clewline(&folder, words, "");
+        assert!(ran.code == 2 && ran.stderr.contains("cargo build --release --features columns"), "{ran:?}");
+    }
+}
+
 /// Parquet and Arrow files, alone and as one history, are checked as JSON lines are.
 #[cfg(feature = "columns")]
 #[test]

@@ -62,6 +62,14 @@ pub fn find(name: &str) -> Option<&'static dyn Format> {
     FORMATS.find(name).copied()
 }
 
+/// How files in columns are read, if this binary has no format for them.
+#[must_use]
+pub fn missing_columns() -> Option<&'static str> {
+    const WHY: &str = "Parquet and Arrow files are read and written by a binary that is built with \
+        `cargo build --release --features columns`, and by the Python package";
+    find("parquet").is_none().then_some(WHY)
+}
+
 /// Reads a history as `format` does, and refuses an input without any operation.
 ///
 /// # Errors
