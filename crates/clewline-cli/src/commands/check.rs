@@ -280,6 +280,8 @@ fn quasi(args: &Args) -> Result<Option<Quasi>, Failure> {
 enum Reading {
     /// Whole, so that its parts have numbers.
     Whole,
+    /// The same, and once, whatever the arguments say of passes: this is one of them.
+    OnePass,
     /// A long one is checked while it is read, if the arguments allow it.
     AsNeeded,
 }
@@ -297,10 +299,13 @@ fn check_file(args: &Args, check: &Check, path: &Path, reading: Reading) -> Resu
         spec: args.spec.clone(),
         // A witness names every operation, and a page shows it, so all operations are kept in
         // memory.
-        is_whole: reading == Reading::Whole || args.witness || args.drawings.are_asked_for(),
+        is_whole: reading != Reading::AsNeeded || args.witness || args.drawings.are_asked_for(),
         has_times: args.drawings.are_asked_for(),
         order: if args.ordered { LineOrder::Promised } else { LineOrder::Seen },
-        passes: passes::Plan::of(args, path, &check, &name, violations_max(args))?,
+        passes: match reading {
+            Reading::OnePass => None,
+            Reading::Whole | Reading::AsNeeded => passes::Plan::of(args, path, &check)?,
+        },
         check,
         name,
         kept: KeptInput::default(),

@@ -99,6 +99,64 @@ fn passes_divide_the_memory() {
     }
 }
 
+/// Each shard makes some of the passes, in the memory of one; `merge` makes the last one.
+#[test]
+fn shards_divide_the_passes() {
+    let folder = Folder::new("passes-shards")
+        .with("good.jsonl", &registers(20, 300, 0))
+        .with("bad.jsonl", &registers(30, 900, 25))
+        .with("few.jsonl", &registers(3, 40, 1))
+        .with("map.jsonl", &map(40, 800, 6))
+        .with("wrong.jsonl", &format!("{}{{\"process\": 0}}\n", registers(5, 20, 0)));
+    let run = |words: &[&str]| clewline(&folder, words, "");
+    let mut codes = Vec::new();
+    for (files, spec, passes, shards) in [
+        ("good.jsonl bad.jsonl good.jsonl", "register", "5", 2),
+        ("few.jsonl", "register", "16", 3),
+        ("map.jsonl", "map", "3", 3),
+        ("good.jsonl wrong.jsonl", "register", "4", 1),
+    ] {
+        let words: Vec<&str> = ["check"]
+            .into_iter()
+            .chain(files.split(' '))
+            .chain(["--spec", spec, "--passes", passes])
+            .collect();
+        let journals: Vec<String> = (0..shards).map(|it| format!("{it}.journal")).collect();
+        for (index, journal) in journals.iter().enumerate() {
+            drop(fs::remove_file(folder.path(journal)));
+            let share = format!("{index}/{shards}");
+            let own = [&words[..], &["--shard", &share, "--journal", journal]].concat();
+            let ran = run(&own);
+            assert_eq!(ran.code, 0, "{ran:?}");
+            // A kill after the first pass of the file: only that one is not made again.
+            let text = folder.read(journal);
+            let kept: Vec<&str> = text.lines().take(2).collect();
+            fs::write(folder.path(journal), format!("{}\n{{\"file\":", kept.join("\n"))).unwrap();
+            let again = run(&own);
+            assert_eq!((again.code, &again.stdout), (0, &ran.stdout), "{again:?}");
+            assert!(again.stderr.contains("1 units were finished before"), "{again:?}");
+            assert!(folder.read(journal).starts_with(&format!("{}\n", kept.join("\n"))));
+        }
+        let merge: Vec<&str> = ["merge"].into_iter().chain(journals.iter().map(String::as_str)).collect();
+        for format in ["json", "text"] {
+            let whole = run(&[&words[..words.len() - 2], &["--format", format]].concat());
+            let merged = run(&[&merge[..], &["--format", format]].concat());
+            let found = (merged.code, timeless(&merged.stdout));
+            assert_eq!(found, (whole.code, timeless(&whole.stdout)), "{files} {passes}: {merged:?}");
+            codes.push(whole.code);
+        }
+        let last = folder.read(&journals[0]);
+        let lost: String =
+            last.lines().filter(|it| !it.contains("\"pass\":0")).map(|it| format!("{it}\n")).collect();
+        let units = |text: &str| text.lines().count() - 2;
+        let (before, after) = (format!("\"units\":{}", units(&last)), format!("\"units\":{}", units(&lost)));
+        fs::write(folder.path("0.journal"), lost.replace(&before, &after)).unwrap();
+        let merged = run(&merge);
+        assert!(merged.code == 2 && merged.stderr.contains("pass 0"), "{merged:?}");
+    }
+    assert!([1, 2].iter().all(|it| codes.contains(it)), "{codes:?}");
+}
+
 #[test]
 fn what_passes_cannot_divide_is_refused() {
     let one = "{\"process\": 0, \"op\": \"read\", \"ret\": null, \"call\": 0, \"return\": 1}\n";
@@ -122,6 +180,9 @@ fn what_passes_cannot_divide_is_refused() {
     check("jepsen.edn --spec register --passes 2", "is read whole: no rows can be left out");
     check("one.jsonl --spec register --passes 2 --witness", "--passes cannot be combined with --witness");
     check("- --spec register --passes auto", "--passes cannot be combined with standard input");
+    let shard = "one.jsonl --spec register --shard 1/3 --journal it.journal --passes";
+    check(&format!("{shard} auto"), "all shards make the same passes, so give their number");
+    check(&format!("{shard} 2"), "--passes 2: expected a pass for each of 3 shards, or more");
     check("one.jsonl --spec register --passes 0", "expected `auto`, or a number from 1 to");
 }
 

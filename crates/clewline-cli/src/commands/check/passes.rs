@@ -3,7 +3,8 @@
 //!
 //! An object, or a key where operations name no objects, belongs to a pass by its hash; rows of
 //! other passes are dropped while the file is read. A last pass reads the violated ones again, and
-//! makes the counterexamples: the shortest are shown, so no others are needed.
+//! makes the counterexamples: the shortest are shown, so no others are needed. Shards divide the
+//! passes among them; the last one is made by `merge`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +20,7 @@ use clewline_methods::{Check, Error, Report, available_memory, given_up};
 use clewline_report::render::Stream;
 use clewline_specs::CATALOG;
 
-use super::args::Args;
+use super::{args::Args, name, violations_max};
 use crate::commands::{
     compressed::is_compressed,
     output::DASH,
@@ -48,7 +49,10 @@ pub(super) fn refuse(args: &Args) -> Result<(), Failure> {
         (args.drawings.are_asked_for(), "--html or --svg"),
         (args.quasi.is_some(), "--quasi"),
         (args.stop_at_first, "--stop-at-first"),
-        (args.shard().is_some(), "--shard"),
+        (
+            args.shard().is_some() && args.passes == Passes::Auto,
+            "--shard if it is `auto`: all shards make the same passes, so give their number",
+        ),
         (!args.criterion.is_local(), "--criterion: all objects are judged together"),
         (args.files.iter().any(|it| it.as_os_str() == DASH), "standard input, which is read once"),
     ];
@@ -72,15 +76,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The passes over a file, which reports call `name`, if there is more than one. For as many
-    /// violated parts as `violations_max` says there is a counterexample.
-    pub(super) fn of(
-        args: &Args,
-        path: &Path,
-        check: &Check,
-        name: &str,
-        violations_max: usize,
-    ) -> Result<Option<Plan>, Error> {
+    /// The passes over a file, if there is more than one.
+    pub(super) fn of(args: &Args, path: &Path, check: &Check) -> Result<Option<Plan>, Error> {
         let count = match args.passes {
             Passes::Count(count) => count,
             Passes::Auto => chosen(args, path),
@@ -90,15 +87,20 @@ impl Plan {
             Ok(Plan {
                 count,
                 check: check.clone(),
-                name: name.to_owned(),
+                name: name(args, path),
                 spec: args.spec.clone(),
                 circumstances: args.known.circumstances().map_err(|it| refused(&format!("{it:?}")))?,
                 algorithm: args.algorithm.parse().map_err(|it: NotFound| refused(&it))?,
-                violations_max,
+                violations_max: violations_max(args),
                 timeout: args.timeout,
             })
         };
         (1 < count).then(plan).transpose()
+    }
+
+    /// How many passes there are.
+    pub(super) fn count(&self) -> u64 {
+        self.count
     }
 
     /// What one pass is to judge.
@@ -153,20 +155,28 @@ fn chosen(args: &Args, path: &Path) -> u64 {
     count
 }
 
-/// What all passes have found out.
+/// What passes have found out.
 #[derive(Default)]
-struct All {
-    operations: usize,
+pub(super) struct Found {
+    pub(super) operations: usize,
     /// Objects with a name, and whether there is one without.
-    named: usize,
-    has_unnamed: bool,
-    parts: usize,
-    found: PartsJudged,
+    pub(super) named: usize,
+    pub(super) has_unnamed: bool,
+    pub(super) parts: usize,
+    /// Without the parts that do not hold.
+    pub(super) judged: PartsJudged,
     /// The length of each violated part, and the hash of its rows.
-    violated: Vec<(usize, u64)>,
+    pub(super) violated: Vec<(usize, u64)>,
     /// Why parts have no verdict, by their length.
-    unknown: BTreeMap<usize, Reason>,
-    unknown_count: usize,
+    pub(super) unknown: BTreeMap<usize, Reason>,
+    pub(super) unknown_count: usize,
+}
+
+/// What one pass has found out.
+pub(super) enum Pass {
+    Found(Found),
+    /// No object belongs to it. If none belongs to any pass, this is why.
+    Empty(Error),
 }
 
 /// Judges a file in passes; `judge` reads it and makes one of them.
@@ -175,25 +185,47 @@ pub(super) fn run(
     judge: impl Fn(Check) -> Result<Report<'static>, Error>,
 ) -> Result<Report<'static>, Error> {
     let begun = Instant::now();
-    let (mut all, mut nothing) = (All::default(), None);
+    let (mut all, mut nothing) = (Found::default(), None);
     for index in 0..plan.count {
-        let count = plan.count;
-        let filter = RowFilter::new(move |hash| hash % count == index);
-        // Violations are not minimized.
-        let selection = Selection::Share { index: 0, count: 1 };
-        match judge(plan.pass(begun, &filter, selection)) {
-            Ok(report) => all.add(&report, &filter.take_hashes(), plan)?,
-            // No object belongs to this pass.
-            Err(error) if filter.has_dropped_all() => nothing = Some(error),
-            Err(error) => return Err(error),
+        match run_one(plan, index, begun, &judge)? {
+            Pass::Found(found) => all.absorb(found),
+            Pass::Empty(error) => nothing = Some(error),
         }
         if matches!(all.unknown.values().next(), Some(Reason::Time(_) | Reason::Interrupted)) {
             break;
         }
     }
-    if let (0, Some(error)) = (all.operations, nothing) {
-        return Err(error);
+    match nothing {
+        Some(error) if all.operations == 0 && all.unknown_count == 0 => Err(error),
+        _ => finish(plan, all, begun, judge),
     }
+}
+
+/// The pass with this number, over a file whose passes began at this time.
+pub(super) fn run_one(
+    plan: &Plan,
+    index: u64,
+    begun: Instant,
+    judge: impl Fn(Check) -> Result<Report<'static>, Error>,
+) -> Result<Pass, Error> {
+    let count = plan.count;
+    let filter = RowFilter::new(move |hash| hash % count == index);
+    // Violations are not minimized.
+    let selection = Selection::Share { index: 0, count: 1 };
+    match judge(plan.pass(begun, &filter, selection)) {
+        Ok(report) => Ok(Pass::Found(Found::of(&report, &filter.take_hashes(), plan)?)),
+        Err(error) if filter.has_dropped_all() => Ok(Pass::Empty(error)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The report on what all passes have found out; `judge` makes the last one.
+pub(super) fn finish(
+    plan: &Plan,
+    all: Found,
+    begun: Instant,
+    judge: impl Fn(Check) -> Result<Report<'static>, Error>,
+) -> Result<Report<'static>, Error> {
     let base = if let Some(&last) = all.shown(plan.violations_max).last() {
         let shown: BTreeSet<u64> = all.violated.iter().filter(|it| it.0 <= last).map(|it| it.1).collect();
         let filter = RowFilter::new(move |hash| shown.contains(&hash));
@@ -211,7 +243,7 @@ fn is_unnamed(case: &dyn ErasedHistory, problem: &Problem<'_>) -> bool {
     object.and_then(|it| case.names().objects.get(it)).is_none_or(|it| it.is_absent())
 }
 
-impl All {
+impl Found {
     /// The lengths of the violated parts that are shown, in ascending order.
     fn shown(&self, most: usize) -> Vec<usize> {
         let mut lengths: Vec<usize> = self.violated.iter().map(|it| it.0).collect();
@@ -220,15 +252,16 @@ impl All {
         lengths
     }
 
-    /// Adds what a pass has found out, whose rows have these hashes.
-    fn add(&mut self, report: &Report<'_>, hashes: &[u64], plan: &Plan) -> Result<(), Error> {
+    /// What a pass has found out, whose rows have these hashes.
+    fn of(report: &Report<'_>, hashes: &[u64], plan: &Plan) -> Result<Found, Error> {
+        let mut own = Found::default();
         let (count, found) = report.parts();
         let case = report.case();
         if let (0, Verdict::Unknown(reason)) = (count, report.verdict()) {
             // It was not even read.
-            self.unknown_count += 1;
-            self.unknown.entry(0).or_insert_with(|| reason.clone());
-            return Ok(());
+            own.unknown_count = 1;
+            own.unknown.insert(0, reason.clone());
+            return Ok(own);
         }
         let problems = case.problems();
         if let Some(problem) = problems.iter().find(|it| is_unnamed(case, it)) {
@@ -238,34 +271,46 @@ impl All {
                 let why = "its operations name no objects, and are not judged by keys: it has one pass";
                 return Err(Error::from(io::Error::other(why)).in_file(&plan.name));
             }
-            self.has_unnamed = true;
+            own.has_unnamed = true;
         }
-        self.named += problems.iter().filter(|it| !is_unnamed(case, it)).count();
-        self.operations += report.operations();
-        self.parts += count;
+        own.named = problems.iter().filter(|it| !is_unnamed(case, it)).count();
+        (own.operations, own.parts) = (report.operations(), count);
         let parts = parts(problems, &plan.algorithm);
         let hash = |part: &Problem<'_>| {
             let first = part.operations().first().map(|it| case.source(*it));
             first.and_then(|it| hashes.get(it)).copied().unwrap_or_default()
         };
-        self.violated.extend(found.violated.iter().map(|it| (parts[*it].len(), hash(&parts[*it]))));
-        self.unknown_count += found.unknown.len();
+        own.violated = found.violated.iter().map(|it| (parts[*it].len(), hash(&parts[*it]))).collect();
+        own.unknown_count = found.unknown.len();
         for (part, reason) in &found.unknown {
-            self.unknown.entry(parts[*part].len()).or_insert_with(|| reason.clone());
+            own.unknown.entry(parts[*part].len()).or_insert_with(|| reason.clone());
         }
-        let mut found = found.clone();
-        found.violated.clear();
-        found.unknown.clear();
-        self.found.absorb(found);
-        Ok(())
+        own.judged = found.clone();
+        own.judged.violated.clear();
+        own.judged.unknown.clear();
+        Ok(own)
+    }
+
+    /// Adds what a later pass has found out.
+    pub(super) fn absorb(&mut self, other: Found) {
+        self.operations += other.operations;
+        self.named += other.named;
+        self.has_unnamed |= other.has_unnamed;
+        self.parts += other.parts;
+        self.judged.absorb(other.judged);
+        self.violated.extend(other.violated);
+        for (length, reason) in other.unknown {
+            self.unknown.entry(length).or_insert(reason);
+        }
+        self.unknown_count += other.unknown_count;
     }
 
     fn report(mut self, base: Report<'static>, begun: Instant) -> Report<'static> {
-        self.found.violated = (0..self.violated.len()).collect();
+        self.judged.violated = (0..self.violated.len()).collect();
         let reasons = (0..self.unknown_count).zip(self.unknown.values().cycle());
-        self.found.unknown = reasons.map(|(number, reason)| (number, reason.clone())).collect();
+        self.judged.unknown = reasons.map(|(number, reason)| (number, reason.clone())).collect();
         let objects = self.named + usize::from(self.has_unnamed);
         let counts = Stream { operations: self.operations as u64, objects, most_held: None, line: None };
-        base.of_passes(self.parts, self.found, counts, begun.elapsed())
+        base.of_passes(self.parts, self.judged, counts, begun.elapsed())
     }
 }
