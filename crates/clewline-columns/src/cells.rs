@@ -35,26 +35,46 @@ pub(crate) fn is_timestamps(array: &dyn Array) -> bool {
 const TOO_LARGE: &str =
     "expected an integer of 64 bits with a sign (of timestamps: of nanoseconds), found a larger one";
 
-/// The integers of a column of integers, or of timestamps in nanoseconds, if it is one; none where
-/// it is null.
-fn integers(array: &dyn Array) -> Option<Result<Vec<Option<i64>>, CellError>> {
-    fn each<T: ArrowPrimitiveType>(
+/// What `cell` makes of the integers of a column of integers, or of timestamps in nanoseconds, if it
+/// is one; `null` where there is none.
+fn integers<C: Copy>(
+    array: &dyn Array,
+    null: C,
+    mut cell: impl FnMut(i64) -> C,
+) -> Option<Result<Vec<C>, CellError>> {
+    fn each<T: ArrowPrimitiveType, C: Copy>(
         array: &dyn Array,
+        null: C,
+        cell: &mut impl FnMut(i64) -> C,
         number: impl Fn(T::Native) -> Option<i64>,
-    ) -> Result<Vec<Option<i64>>, CellError> {
-        let cell = |(row, found): (usize, Option<T::Native>)| match found.map(&number) {
-            Some(None) => Err(CellError::cell(row, TOO_LARGE)),
-            Some(number) => Ok(number),
-            None => Ok(None),
+    ) -> Result<Vec<C>, CellError> {
+        let column = array.as_primitive::<T>();
+        let mut cells = Vec::with_capacity(column.len());
+        let mut add = |row: usize, found: T::Native| {
+            let found = number(found).ok_or_else(|| CellError::cell(row, TOO_LARGE))?;
+            Ok(cell(found))
         };
-        array.as_primitive::<T>().iter().enumerate().map(cell).collect()
+        let numbers = column.values().iter().enumerate();
+        match column.nulls().filter(|it| it.null_count() != 0) {
+            None => {
+                for (row, found) in numbers {
+                    cells.push(add(row, *found)?);
+                }
+            }
+            Some(nulls) => {
+                for ((row, found), is_there) in numbers.zip(nulls.iter()) {
+                    cells.push(if is_there { add(row, *found)? } else { null });
+                }
+            }
+        }
+        Ok(cells)
     }
     macro_rules! of {
         ($kind:ty) => {
-            each::<$kind>(array, |it| i64::try_from(it).ok())
+            each::<$kind, C>(array, null, &mut cell, |it| i64::try_from(it).ok())
         };
         ($kind:ty, $nanoseconds:expr) => {
-            each::<$kind>(array, |it| it.checked_mul($nanoseconds))
+            each::<$kind, C>(array, null, &mut cell, |it| it.checked_mul($nanoseconds))
         };
     }
     Some(match array.data_type() {
@@ -77,7 +97,7 @@ fn integers(array: &dyn Array) -> Option<Result<Vec<Option<i64>>, CellError>> {
 /// The times of a column; none where it is null.
 pub(crate) fn times(array: &dyn Array) -> Result<Vec<Option<i64>>, CellError> {
     let expected = "integers or timestamps";
-    integers(array).unwrap_or_else(|| Err(CellError::column(expected, array.data_type())))
+    integers(array, None, Some).unwrap_or_else(|| Err(CellError::column(expected, array.data_type())))
 }
 
 /// The values of each text of a column, if it is one of texts.
@@ -186,9 +206,8 @@ fn typed(array: &dyn Array, values: &mut Values, is_json: bool) -> Result<Option
         let cell = |row: usize| if array.is_null(row) { Value::ABSENT } else { entries[keys[row]] };
         return Ok(Some((0..array.len()).map(cell).collect()));
     }
-    if let Some(numbers) = integers(array) {
-        let cell = |it: Option<i64>| it.map_or(Value::ABSENT, |it| values.int(it));
-        return Ok(Some(numbers?.into_iter().map(cell).collect()));
+    if let Some(cells) = integers(array, Value::ABSENT, |it| values.int(it)) {
+        return cells.map(Some);
     }
     let parsed = |row: usize, text: &str| {
         if !is_json {

@@ -53,11 +53,38 @@ fn required(batch: &RecordBatch, name: &str) -> Result<ArrayRef, CellError> {
     }
 }
 
+/// Names by number. The numbers of recent ones are remembered: processes are few and take turns, and
+/// a row often has the object of the one before.
+struct Numbered {
+    all: Interner<Value>,
+    recent: Vec<(Option<Value>, u32)>,
+}
+
+// Names whose numbers are remembered.
+const RECENT_NAMES: usize = 256;
+
+impl Numbered {
+    fn new() -> Numbered {
+        Numbered { all: Interner::new(), recent: vec![(None, 0); RECENT_NAMES] }
+    }
+
+    /// The number of a name.
+    #[inline]
+    fn number(&mut self, name: Value) -> u32 {
+        // The lowest bit says of what kind a value is.
+        let recent = &mut self.recent[(name.word() >> 1) as usize % RECENT_NAMES];
+        if recent.0 != Some(name) {
+            *recent = (Some(name), self.all.intern(name));
+        }
+        recent.1
+    }
+}
+
 /// The rows so far.
 pub(crate) struct Rows {
     values: Values,
-    processes: Interner<Value>,
-    objects: Interner<Value>,
+    processes: Numbered,
+    objects: Numbered,
     columns: TimedColumns<RawCall, Value>,
     // By row; empty if there is no column of ids.
     ids: Vec<Value>,
@@ -95,8 +122,8 @@ impl Rows {
     pub(crate) fn new(options: &ReadOptions<'_>, json: Vec<String>) -> Rows {
         Rows {
             values: Values::new(),
-            processes: Interner::new(),
-            objects: Interner::new(),
+            processes: Numbered::new(),
+            objects: Numbered::new(),
             columns: TimedColumns::with_capacity(0),
             ids: Vec::new(),
             orders: Vec::new(),
@@ -150,8 +177,8 @@ impl Rows {
             };
             let called = called[row].unwrap_or_default();
             self.columns.push(Timed {
-                process: ProcessId(self.processes.intern(process[row])),
-                object: ObjectId(self.objects.intern(object)),
+                process: ProcessId(self.processes.number(process[row])),
+                object: ObjectId(self.objects.number(object)),
                 call: RawCall { method: op[row], arg },
                 called,
                 returned: returned[row].map(|time| (ret, time)),
@@ -235,8 +262,8 @@ impl Rows {
             failed(malformed.index(), format!("{}{other}", malformed.reason()))
         })?;
         let names = Names {
-            processes: processes.into_values(),
-            objects: objects.into_values(),
+            processes: processes.all.into_values(),
+            objects: objects.all.into_values(),
             ids: (!ids.is_empty()).then_some(ids),
             times,
             orders: orders.iter().any(Option::is_some).then_some(orders),

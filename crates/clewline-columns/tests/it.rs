@@ -72,6 +72,24 @@ fn what_is_written_is_read_again() {
     }
 }
 
+/// More names than those whose numbers are remembered, in turn.
+#[test]
+fn many_processes_and_objects_take_turns() {
+    let line = |it: usize| {
+        let (process, object, call) = (it % 700, it % 600, 2 * it);
+        let end = call + 1;
+        format!(
+            "{{\"process\": {process}, \"op\": \"a\", \"object\": {object}, \"ret\": null, \"call\": {call}, \"return\": {end}}}\n"
+        )
+    };
+    let text: String = (0..2_100).map(line).collect();
+    for name in ["parquet", "arrow"] {
+        let mut bytes = Vec::new();
+        format(name).write(&from_jsonl(&text), &mut bytes).unwrap();
+        assert_eq!(jsonl(&read(name, &bytes).unwrap()), text, "{name}");
+    }
+}
+
 /// Absent and null results, nested and mixed values, ids and names of both kinds.
 #[test]
 fn values_of_all_kinds_are_kept() {

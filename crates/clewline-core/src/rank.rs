@@ -14,8 +14,7 @@ const INSERTION_MOVES_PER_ENTRY_MAX: usize = 8;
 
 /// Sorts `order`, stably, by the times of the indices in it.
 pub(crate) fn sort_by_time(order: &mut Vec<u32>, times: &[i64]) {
-    let moves = INSERTION_MOVES_PER_ENTRY_MAX * order.len();
-    if insertion_sort(order, times, moves) {
+    if insertion_sort(order, times) {
         return;
     }
     if order.len() < RADIX_SORT_ENTRIES_MIN {
@@ -38,9 +37,10 @@ pub(crate) fn sort_by_time(order: &mut Vec<u32>, times: &[i64]) {
     order.extend(pairs.into_iter().map(|(_, it)| it));
 }
 
-/// Sorts stably with at most `moves` moves. Returns false if they do not suffice; the result is
-/// then still a stable reordering.
-fn insertion_sort(order: &mut [u32], times: &[i64], mut moves: usize) -> bool {
+/// Sorts stably, unless that takes more moves per entry than a radix sort costs, which is noticed
+/// after the first few hundred entries. Returns false then; the result is still a stable reordering.
+fn insertion_sort(order: &mut [u32], times: &[i64]) -> bool {
+    let mut moves = INSERTION_MOVES_PER_ENTRY_MAX * order.len().min(RADIX_SORT_ENTRIES_MIN);
     for at in 1..order.len() {
         let it = order[at];
         let mut to = at;
@@ -53,6 +53,7 @@ fn insertion_sort(order: &mut [u32], times: &[i64], mut moves: usize) -> bool {
         if moves == 0 {
             return false;
         }
+        moves += INSERTION_MOVES_PER_ENTRY_MAX;
     }
     true
 }
