@@ -1,8 +1,9 @@
 //! State exploration: every state once, and shortest paths to violating states.
 
 use clewline_actors::{
-    Count, Execution, Explored, FaultPlacement, HistoryEvent, MessageSchedule, Modality, Search, Snapshots,
-    StateComparison, StopReason, StopWhen, TraceLimits, TraceResult, Verdicts, explore_states, trace,
+    Count, Execution, Explored, FaultPlacement, HistoryEvent, HistoryId, MessageSchedule, Modality, Search,
+    Snapshots, StateComparison, StopReason, StopWhen, TraceLimits, TraceResult, Verdicts, explore_states,
+    trace,
 };
 use clewline_core::{Reason, Verdict, is_interrupted};
 use clewline_explore::{Coverage, Limit};
@@ -54,7 +55,10 @@ pub(super) fn explore(
         Some((why, at)) => {
             let way = match provenance_of(scenario, why, at, &explored, limits)? {
                 Provenance::LimitReached(_) if why == ViolationKind::NotLinearizable => {
-                    Provenance::LimitReached(shortest(scenario, &verdicts))
+                    let found = shortest(scenario, &verdicts);
+                    Provenance::LimitReached(
+                        found.map(|it| scenario.histories().events(it)).unwrap_or_default(),
+                    )
                 }
                 way => way,
             };
@@ -66,7 +70,12 @@ pub(super) fn explore(
     let is_undecided = explored.properties.contains(&Verdict::Unknown(())) || explored.unknown != 0;
     let is_complete = coverage == Coverage::Exhausted && !is_undecided;
     let metrics = metrics(&explored);
-    let histories = if options.lists_histories { explored.final_histories } else { Vec::new() };
+    let mut histories = Vec::new();
+    if options.lists_histories {
+        // Whose execution is unfinished.
+        histories.extend(shortest(scenario, &verdicts).filter(|_| unfinished(&explored) != 0));
+        histories.extend(explored.final_histories);
+    }
     Ok(ExplorationResult { metrics, coverage, is_complete, violation: wrong, histories })
 }
 
@@ -94,7 +103,7 @@ pub(super) fn first(scenario: &dyn DynScenario, states_max: u64, limits: &Limits
 
 /// A violated history with as few returns and calls as possible. The choice does not depend on
 /// numbering.
-fn shortest(scenario: &dyn DynScenario, verdicts: &Verdicts) -> Vec<HistoryEvent> {
+fn shortest(scenario: &dyn DynScenario, verdicts: &Verdicts) -> Option<HistoryId> {
     let histories = scenario.histories();
     let violated = verdicts.all().filter(|it| it.1 == Verdict::Violated(())).map(|it| it.0);
     let size = |id: &_| {
@@ -108,7 +117,7 @@ fn shortest(scenario: &dyn DynScenario, verdicts: &Verdicts) -> Vec<HistoryEvent
             .collect();
         (operations.len(), operations)
     };
-    violated.min_by_key(size).map(|it| histories.events(it)).unwrap_or_default()
+    violated.min_by_key(size)
 }
 
 fn limited(limits: &Limits) -> Search {
@@ -127,10 +136,17 @@ fn coverage(explored: &Explored, options: &ExploreOptions) -> Coverage {
     })
 }
 
+/// The number of histories of unfinished executions that count: if the exploration stopped at a
+/// violated history, that is one. If it stopped at a violated property, no history is violated.
+fn unfinished(explored: &Explored) -> u64 {
+    let is_one =
+        explored.ended == StopReason::Violated && explored.violated != 0 && explored.final_violated == 0;
+    u64::from(is_one)
+}
+
 fn metrics(explored: &Explored) -> Metrics {
     let paths = explored.paths.as_ref().filter(|_| explored.ended == StopReason::Exhausted);
-    // If the exploration stopped at a violation, its history is that of an unfinished execution.
-    let unfinished = u64::from(explored.ended == StopReason::Violated && explored.final_violated == 0);
+    let unfinished = unfinished(explored);
     Metrics {
         schedules: paths.and_then(|it| it.schedules),
         canonical: explored.final_histories.len() as u64 + unfinished,

@@ -257,7 +257,7 @@ fn explored(
     context: &ExploreContext<'_>,
     outcome: &ExploreOutcome,
 ) {
-    let Metrics { schedules, incomplete, unique, canonical, violated, .. } = outcome.metrics;
+    let Metrics { schedules, incomplete, unique, .. } = outcome.metrics;
     let metrics = &outcome.metrics;
     let by = context.scheduler.name();
     let mut text = match &metrics.states {
@@ -297,27 +297,53 @@ fn explored(
         text.push_str(&format!("; in {stuck} of {ends} ends some call never returned"));
     }
     fact("explored", text);
-    let histories = count(canonical, "canonical history", "canonical histories");
-    let mut text = format!("{histories}, {} violated", grouped(violated));
+    let mut text = seen_histories(outcome);
     if let Some(unique) = unique {
         text = format!("{} histories by the order of events, {text}", grouped(unique));
     }
-    if let Some((all, wrong)) = metrics.existing {
-        text.push_str(&format!("; in all there are {}, {} violated", grouped(all), grouped(wrong)));
-    }
     fact("seen", text);
+    // They are shares of violated histories.
+    let of_violated = |share: Option<f64>| share.filter(|_| !is_of_no_history(outcome));
     let shares = [
-        ("quality", metrics.quality()),
+        ("quality", of_violated(metrics.quality())),
         ("progression", metrics.progression()),
-        ("precision", metrics.precision()),
+        ("precision", of_violated(metrics.precision())),
     ];
     let shares: Vec<String> =
         shares.iter().filter_map(|(name, it)| Some(format!("{name} {:.2} %", 100.0 * (*it)?))).collect();
-    fact("metrics", shares.join(", "));
+    if !shares.is_empty() {
+        fact("metrics", shares.join(", "));
+    }
     if let Some(nth) = metrics.first_violation {
         fact("first", format!("execution {} was the first with a violation", grouped(nth)));
     }
     fact("coverage", outcome.coverage.to_string());
+}
+
+/// Whether something is violated, and it is not a history: a property, or a call never returns.
+fn is_of_no_history(outcome: &ExploreOutcome) -> bool {
+    outcome.finding().is_some_and(|it| it.why != ViolationKind::NotLinearizable)
+}
+
+/// `35 canonical histories, 0 violated`; beside another violation, `all linearizable`.
+fn seen_histories(outcome: &ExploreOutcome) -> String {
+    let Metrics { canonical, violated, unknown, existing, .. } = outcome.metrics;
+    let of_these = |all: u64, wrong: u64| match (wrong, unknown) {
+        (0, 0) if is_of_no_history(outcome) => {
+            if all == 1 { "linearizable" } else { "all linearizable" }.to_owned()
+        }
+        (0, _) if is_of_no_history(outcome) => "none known not to be linearizable".to_owned(),
+        _ => format!("{} violated", grouped(wrong)),
+    };
+    let mut text = format!(
+        "{}, {}",
+        count(canonical, "canonical history", "canonical histories"),
+        of_these(canonical, violated)
+    );
+    if let Some((all, wrong)) = existing {
+        text.push_str(&format!("; in all there are {}, {}", grouped(all), of_these(all, wrong)));
+    }
+    text
 }
 
 fn schedules_noun(number: u128) -> &'static str {

@@ -334,8 +334,33 @@ fn a_violation_within_a_limit_counts() {
     assert_eq!((code, object["verdict"].as_str()), (1, Some("violated")), "{object}");
     assert_eq!(object["coverage"], "limited");
     for scheduler in ["exhaustive", "states"] {
-        let (code, object) = json("first", &["edr", "--scheduler", scheduler, "--stop-at-first"]);
+        let args = ["edr", "--scheduler", scheduler, "--stop-at-first", "--histories"];
+        let (code, object) = json("first", &args);
         assert_eq!((code, object["violated"].as_u64()), (1, Some(1)), "{object}");
+        let listed = object["all_histories"].as_array().expect("a list").len() as u64;
+        assert_eq!(Some(listed), object["canonical"].as_u64(), "{object}");
+    }
+}
+
+/// The counts are of histories that are not linearizable: a violated property, or a call that never
+/// returns, is none.
+#[test]
+fn a_violation_that_is_no_history_is_counted_as_none() {
+    for (name, args) in [
+        ("property", &["two-phase-commit:majority"][..]),
+        ("calls", &["chain:unnumbered"]),
+        ("stuck", &["dr", "--stuck", "forbid"]),
+    ] {
+        for more in [&[][..], &["--stop-at-first"]] {
+            let args = [args, more].concat();
+            let (code, object) = json(&format!("no-history-{name}"), &args);
+            assert_eq!((code, object["violated"].as_u64()), (1, Some(0)), "{object}");
+            let existing = object["existing"]["canonical"].as_u64();
+            assert!(existing.is_none_or(|it| object["canonical"].as_u64() <= Some(it)), "{object}");
+            let text = actors(&format!("no-history-text-{name}"), &args).stdout;
+            assert!(text.starts_with("violated: ") && !text.contains("0 violated"), "{text}");
+            assert!(!text.contains("quality") && text.contains("linearizable"), "{text}");
+        }
     }
 }
 
