@@ -37,6 +37,15 @@ fn small_tables_run_and_are_written_in_every_way() {
     }
 }
 
+/// With those above, one of each paper at least.
+#[test]
+fn small_tables_of_the_other_papers_run_and_are_written_in_every_way() {
+    let small = ["lowe-shann", "lowe-testers", "monitoring-fig1", "round-up-table-3", "round-up-table-5"];
+    for entry in TABLES.iter().filter(|it| small.contains(&it.name)) {
+        check_table(entry, "other");
+    }
+}
+
 #[test]
 #[ignore = "long"]
 fn every_table_runs_and_is_written_in_every_way() {
@@ -143,7 +152,7 @@ fn text_has_aligned_columns_and_the_published_values() {
 }
 
 /// The page says where the counts of unique histories differ from DS2's, and ours are as it says;
-/// everywhere else both are the same.
+/// everywhere else all counts are the same, but for the history before the first violation.
 #[test]
 #[ignore = "long"]
 fn differences_from_ds2_are_those_on_the_page() {
@@ -164,17 +173,30 @@ fn differences_from_ds2_are_those_on_the_page() {
         let name = format!("ds2-{}", table.to_lowercase());
         clewline(&folder, &["reproduce", &name, "--csv", "table.csv"], "");
         let text = folder.read("table.csv");
+        // Those of the sound schedulers come later.
         let row = |at: &str| text.lines().find(|it| it.starts_with(at)).unwrap().split(',').skip(1);
-        let cells: Vec<(&str, &str)> = row("figure").zip(row("#UH")).collect();
+        let cells = |figure: &str| -> Vec<(String, String)> {
+            row("figure").zip(row(figure)).map(|(at, it)| (at.to_owned(), it.to_owned())).collect()
+        };
+        let rows = ["#UH", "#S", "#IH", "#NL"].map(cells);
         // The paper's figure and ours, for each scheduler.
-        for pair in cells.chunks(2) {
+        for (at, pair) in rows[0].chunks(2).enumerate() {
             let scheduler = pair[0].0.trim_end_matches("_paper").to_uppercase();
-            let figures = (pair[0].1.to_owned(), pair[1].1.to_owned());
-            let expected = match written.get(&(table.as_str(), scheduler.as_str())) {
-                Some((paper, ours)) => (paper.replace(',', ""), ours.replace(',', "")),
-                None => (figures.0.clone(), figures.0.clone()),
-            };
-            assert_eq!(figures, expected, "{table} {scheduler}");
+            let figures = (pair[0].1.clone(), pair[1].1.clone());
+            match written.get(&(table.as_str(), scheduler.as_str())) {
+                Some((paper, ours)) => {
+                    assert_eq!(
+                        figures,
+                        (paper.replace(',', ""), ours.replace(',', "")),
+                        "{table} {scheduler}"
+                    );
+                }
+                None => {
+                    for pair in rows.iter().map(|it| &it[2 * at..2 * at + 2]) {
+                        assert_eq!(pair[0].1, pair[1].1, "{table} {scheduler}");
+                    }
+                }
+            }
         }
     }
 }

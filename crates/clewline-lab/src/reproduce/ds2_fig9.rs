@@ -60,7 +60,8 @@ const NOTES: [&str; 2] = [
     "The text of the paper that we have lacks the drawings, and names only (a), which is about the time of schedulers. The figures of the \
      paper are those of its Tables A2 to A11, whose times are whole seconds: less than one is not drawn. TC and TF are 0:00 in all of them.",
     "Ours are by its rules as published, as in `ds2-a2` to `ds2-a11`; of SR and DB, means of three runs. Times are from different machines: \
-     compare only how schedulers differ from each other.",
+     compare only how schedulers differ from each other. The scale is logarithmic, so a zero is not drawn: in #HF, where the first history \
+     is violated.",
 ];
 
 fn run(options: &Options, progress: &dyn Progress) -> Outcome {
