@@ -329,19 +329,15 @@ fn is_of_no_history(outcome: &ExploreOutcome) -> bool {
 fn seen_histories(outcome: &ExploreOutcome) -> String {
     let Metrics { canonical, violated, unknown, existing, .. } = outcome.metrics;
     let of_these = |all: u64, wrong: u64| match (wrong, unknown) {
-        (0, 0) if is_of_no_history(outcome) => {
-            if all == 1 { "linearizable" } else { "all linearizable" }.to_owned()
-        }
-        (0, _) if is_of_no_history(outcome) => "none known not to be linearizable".to_owned(),
-        _ => format!("{} violated", grouped(wrong)),
+        _ if !is_of_no_history(outcome) || wrong != 0 => format!(", {} violated", grouped(wrong)),
+        _ if all == 0 => String::new(),
+        (_, 0) => if all == 1 { ", linearizable" } else { ", all linearizable" }.to_owned(),
+        _ => ", none known not to be linearizable".to_owned(),
     };
-    let mut text = format!(
-        "{}, {}",
-        count(canonical, "canonical history", "canonical histories"),
-        of_these(canonical, violated)
-    );
+    let mut text = count(canonical, "canonical history", "canonical histories");
+    text.push_str(&of_these(canonical, violated));
     if let Some((all, wrong)) = existing {
-        text.push_str(&format!("; in all there are {}, {}", grouped(all), of_these(all, wrong)));
+        text.push_str(&format!("; in all there are {}{}", grouped(all), of_these(all, wrong)));
     }
     text
 }
