@@ -7,7 +7,8 @@ pub fn checkers() -> impl Iterator<Item = &'static dyn Checker> {
     let mut all: Vec<&'static dyn Checker> = search::SEARCHES.iter().copied().collect();
     all.extend([&ByMonitor as &dyn Checker, &search::queue_oriented::QueueOriented]);
     all.extend([
-        &search::grow_only_set::GrowOnlySet as &dyn Checker,
+        &search::empty_moments::EmptyMoments as &dyn Checker,
+        &search::grow_only_set::GrowOnlySet,
         &search::late_pushes::LatePushes,
         &search::pushdown::Pushdown,
         &search::two_frontiers::TwoFrontiers,

@@ -81,6 +81,7 @@
 //! | `two-frontiers` | orders the `enq`s of a queue when they are found, not when they return | on queues, relaxed queues and channels with values that are not distinct; `auto` does |
 //! | `pushdown` | remembers the top of a stack, not what lies below | on stacks with values that are not distinct; `auto` does |
 //! | `late-pushes` | orders the pushes of a deque when they are found | on deques with values that are not distinct; `auto` does |
+//! | `empty-moments` | chooses moments at which nothing is inside a bag | on bags with values that are not distinct; `auto` does |
 //! | `monitor` | an algorithm for the specification, in nearly linear time | to see what is decided without a search; `auto` begins with it |
 //! | `queue-oriented` | removes each `enq` together with its `deq` | on queues without peeks and pending `deq`s |
 //! | `oracle` | tries every order, in the simplest way | for a second opinion on a small history |

@@ -16,6 +16,7 @@
 //!
 //! | name | order of attempts | remembers configurations | when to pick it |
 //! |---|---|---|---|
+//! | [`empty_moments`] | the moments at which nothing is inside | yes, without contents | bags whose values are not distinct; `auto` uses it |
 //! | [`grow_only_set`] | when each element appeared | there are none | sets that are read as a whole, without effective `remove`; `auto` uses it |
 //! | [`late_pushes`] | a push when a pop is to find it | yes, without contents | deques; `auto` uses it |
 //! | [`pushdown`] | the operation that returns first | yes, with the top only | stacks whose values are not distinct; `auto` uses it |
@@ -31,6 +32,7 @@
 mod backtracking;
 pub(crate) mod breadth_first;
 mod configurations;
+pub mod empty_moments;
 mod engine;
 pub mod found;
 pub mod grow_only_set;
@@ -65,7 +67,8 @@ pub(crate) fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(
     let by_frames = || Some((pushdown::NAME, pushdown::decide(problem, budget)?));
     let by_gaps = || Some((late_pushes::NAME, late_pushes::decide(problem, budget)?));
     let by_bounds = || Some((grow_only_set::NAME, grow_only_set::decide(problem, budget)?));
-    by_frontiers().or_else(by_frames).or_else(by_gaps).or_else(by_bounds)
+    let by_moments = || Some((empty_moments::NAME, empty_moments::decide(problem, budget)?));
+    by_frontiers().or_else(by_frames).or_else(by_gaps).or_else(by_moments).or_else(by_bounds)
 }
 
 /// A history is not continued from more states than this.

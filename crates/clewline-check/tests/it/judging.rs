@@ -140,8 +140,8 @@ fn algorithms_are_named_one_or_several() {
     let error = "jit-tree+quick".parse::<Algorithm>().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no checker is called `quick` (there are auto, grow-only-set, jit-graph, jit-tree, late-pushes, monitor, \
-         oracle, pushdown, queue-oriented, two-frontiers, wg-graph, wg-tree; `+` joins several)"
+        "no checker is called `quick` (there are auto, empty-moments, grow-only-set, jit-graph, jit-tree, late-pushes, \
+         monitor, oracle, pushdown, queue-oriented, two-frontiers, wg-graph, wg-tree; `+` joins several)"
     );
 }
 

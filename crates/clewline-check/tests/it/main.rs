@@ -8,6 +8,7 @@ mod counterexamples;
 mod criteria;
 mod dead_ends;
 mod definition;
+mod empty_moments;
 mod failure_point;
 mod frontier;
 mod grow_only_set;

@@ -1,0 +1,252 @@
+//! Pairs of an add and a take, made and undone while time passes.
+
+use std::collections::BTreeSet;
+
+use clewline_core::RoleKind;
+use clewline_monitor::{Columns, NONE};
+
+use crate::search::links::random_bits;
+
+/// A change, to be undone.
+#[derive(Clone, Copy)]
+enum Change {
+    // A gap was passed.
+    Passed,
+    Called(u32),
+    // An add got a partner, which may be a pending take.
+    Paired(u32, u32),
+}
+
+/// What has begun and has no partner, in sets by last gap and position.
+type Open = BTreeSet<(u32, u32)>;
+
+/// The pairs that are made.
+pub(super) struct Pairs<'c> {
+    columns: &'c Columns,
+    // Of each gap, what is called there, and which takes of an element return there: those of gap g
+    // begin at `starts[g]`.
+    calls: Lists,
+    returns: Lists,
+    next_gap: u32,
+    adds: Open,
+    // By element: adds, and takes of it.
+    adds_of: Vec<Open>,
+    takes_of: Vec<Open>,
+    // The pending takes.
+    unknown: Open,
+    partner: Vec<u32>,
+    log: Vec<Change>,
+    hash: u128,
+}
+
+impl<'c> Pairs<'c> {
+    /// No pairs, before all time.
+    pub(super) fn new(columns: &'c Columns) -> Self {
+        let kinds = |it: u32| columns.kinds[it as usize];
+        let is_relevant =
+            |it| matches!(kinds(it), RoleKind::Add | RoleKind::Remove | RoleKind::RemoveUnknown);
+        let interval = |it: u32| columns.intervals[it as usize];
+        Pairs {
+            columns,
+            calls: Lists::new(columns, is_relevant, |it| interval(it).left),
+            returns: Lists::new(columns, |it| kinds(it) == RoleKind::Remove, |it| interval(it).right),
+            next_gap: 0,
+            adds: Open::new(),
+            adds_of: vec![Open::new(); columns.names.len()],
+            takes_of: vec![Open::new(); columns.names.len()],
+            unknown: Open::new(),
+            partner: vec![NONE; columns.len()],
+            log: Vec::new(),
+            hash: 0,
+        }
+    }
+
+    /// The gap that is passed next.
+    pub(super) fn next_gap(&self) -> u32 {
+        self.next_gap
+    }
+
+    /// How many changes were made.
+    pub(super) fn log_len(&self) -> usize {
+        self.log.len()
+    }
+
+    /// The hash of the operations that have a partner.
+    pub(super) fn hash(&self) -> u128 {
+        self.hash
+    }
+
+    /// Passes one gap; false if a take that returns there has no partner.
+    pub(super) fn pass_gap(&mut self) -> bool {
+        let gap = self.next_gap as usize;
+        self.next_gap += 1;
+        self.log.push(Change::Passed);
+        for place in self.calls.of(gap) {
+            self.call(self.calls.all[place]);
+        }
+        for place in self.returns.of(gap) {
+            let take = self.returns.all[place];
+            if self.partner[take as usize] != NONE {
+                continue;
+            }
+            let Some(&(_, add)) = self.adds_of[self.element(take)].first() else { return false };
+            self.pair(add, take);
+        }
+        true
+    }
+
+    /// Makes a moment in this gap, the last one that was passed, at which nothing is inside; false
+    /// if an add that returned before has no partner.
+    pub(super) fn empty_at(&mut self, gap: u32) -> bool {
+        while let Some(&(_, add)) = self.adds.first().filter(|it| it.0 < gap) {
+            let take = self.takes_of[self.element(add)].first().or(self.unknown.first());
+            let Some(&(_, take)) = take else { return false };
+            self.pair(add, take);
+        }
+        true
+    }
+
+    /// Undoes what was done since the log had this length.
+    pub(super) fn undo_to(&mut self, len: usize) {
+        while len < self.log.len() {
+            self.undo();
+        }
+    }
+
+    /// Undoes what was done since the last gap began.
+    pub(super) fn step_back(&mut self) {
+        while !matches!(self.undo(), None | Some(Change::Passed)) {}
+    }
+
+    fn undo(&mut self) -> Option<Change> {
+        let change = self.log.pop()?;
+        match change {
+            Change::Passed => self.next_gap -= 1,
+            Change::Called(at) => self.remove(at),
+            Change::Paired(add, take) => {
+                self.partner[add as usize] = NONE;
+                self.partner[take as usize] = NONE;
+                self.hash ^= random_bits(add) ^ random_bits(take);
+                self.insert(add);
+                self.insert(take);
+            }
+        }
+        Some(change)
+    }
+
+    fn call(&mut self, at: u32) {
+        self.insert(at);
+        self.log.push(Change::Called(at));
+    }
+
+    fn pair(&mut self, add: u32, take: u32) {
+        self.partner[add as usize] = take;
+        self.partner[take as usize] = add;
+        self.hash ^= random_bits(add) ^ random_bits(take);
+        self.remove(add);
+        self.remove(take);
+        self.log.push(Change::Paired(add, take));
+    }
+
+    fn insert(&mut self, at: u32) {
+        self.change(at, |open, entry| {
+            open.insert(entry);
+        });
+    }
+
+    fn remove(&mut self, at: u32) {
+        self.change(at, |open, entry| {
+            open.remove(&entry);
+        });
+    }
+
+    /// Changes the sets that an operation can be in.
+    fn change(&mut self, at: u32, change: fn(&mut Open, (u32, u32))) {
+        let (kind, entry) = (self.columns.kinds[at as usize], self.entry(at));
+        if kind == RoleKind::RemoveUnknown {
+            change(&mut self.unknown, entry);
+            return;
+        }
+        let element = self.element(at);
+        if kind == RoleKind::Add {
+            change(&mut self.adds, entry);
+            change(&mut self.adds_of[element], entry);
+        } else {
+            change(&mut self.takes_of[element], entry);
+        }
+    }
+
+    fn entry(&self, at: u32) -> (u32, u32) {
+        (self.columns.intervals[at as usize].right, at)
+    }
+
+    fn element(&self, at: u32) -> usize {
+        self.columns.elements[at as usize] as usize
+    }
+
+    /// What has a partner or has returned, in order, with the operations that returned *empty* at
+    /// these moments.
+    pub(super) fn order(&self, moments: &[u32]) -> Vec<u32> {
+        let mut places: Vec<(u32, Phase, u32)> = Vec::new();
+        for at in 0..self.columns.len() as u32 {
+            if let Some((gap, phase)) = self.place(at, moments) {
+                places.push((gap, phase, at));
+            }
+        }
+        places.sort_unstable();
+        places.into_iter().map(|it| it.2).collect()
+    }
+
+    /// The place of an operation: its gap, and when in the gap it takes effect.
+    fn place(&self, at: u32, moments: &[u32]) -> Option<(u32, Phase)> {
+        let interval = self.columns.intervals[at as usize];
+        let partner = self.partner[at as usize];
+        let other = self.columns.intervals.get(partner as usize);
+        match (self.columns.kinds[at as usize], other) {
+            (RoleKind::Empty, _) => {
+                let later = moments.partition_point(|&it| it < interval.left);
+                let moment = moments.get(later).filter(|&&it| it <= interval.right)?;
+                Some((*moment, Phase::Empty))
+            }
+            (RoleKind::Add, Some(take)) if interval.right < take.left => Some((interval.right, Phase::Add)),
+            (RoleKind::Add, Some(take)) => Some((interval.left.max(take.left), Phase::Add)),
+            (RoleKind::Add, None) => {
+                let has_returned = interval.right < self.next_gap && interval.right != self.columns.last;
+                has_returned.then_some((interval.right, Phase::Add))
+            }
+            (_, Some(add)) if add.right < interval.left => Some((interval.left, Phase::Remove)),
+            (_, Some(add)) => Some((interval.left.max(add.left), Phase::RemoveAdded)),
+            (_, None) => None,
+        }
+    }
+}
+
+/// When in its gap an operation takes effect.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Remove,
+    Empty,
+    Add,
+    RemoveAdded,
+}
+
+/// Operations by gaps.
+struct Lists {
+    starts: Vec<u32>,
+    all: Vec<u32>,
+}
+
+impl Lists {
+    fn new(columns: &Columns, is_in: impl Fn(u32) -> bool, gap: impl Fn(u32) -> u32) -> Lists {
+        let mut all: Vec<u32> = (0..columns.len() as u32).filter(|&it| is_in(it)).collect();
+        all.sort_by_key(|&it| gap(it));
+        let mut starts = vec![0; columns.gaps() + 1];
+        all.iter().for_each(|&it| starts[gap(it) as usize + 1] += 1);
+        (1..starts.len()).for_each(|it| starts[it] += starts[it - 1]);
+        Lists { starts, all }
+    }
+
+    fn of(&self, gap: usize) -> std::ops::Range<usize> {
+        self.starts[gap] as usize..self.starts[gap + 1] as usize
+    }
+}
