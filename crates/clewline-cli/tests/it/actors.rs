@@ -346,18 +346,13 @@ fn a_violation_within_a_limit_counts() {
 /// returns, is none.
 #[test]
 fn a_violation_that_is_no_history_is_counted_as_none() {
-    for (name, args) in [
-        ("property", &["two-phase-commit:majority"][..]),
-        ("calls", &["chain:unnumbered"]),
-        ("stuck", &["dr", "--stuck", "forbid"]),
-    ] {
+    let property = &["two-phase-commit:majority"][..];
+    for args in [property, &["chain:unnumbered"], &["dr", "--stuck", "forbid"]] {
         for more in [&[][..], &["--stop-at-first"]] {
             let args = [args, more].concat();
-            let (code, object) = json(&format!("no-history-{name}"), &args);
+            let (code, object) = json("no-history", &args);
             assert_eq!((code, object["violated"].as_u64()), (1, Some(0)), "{object}");
-            let existing = object["existing"]["canonical"].as_u64();
-            assert!(existing.is_none_or(|it| object["canonical"].as_u64() <= Some(it)), "{object}");
-            let text = actors(&format!("no-history-text-{name}"), &args).stdout;
+            let text = actors("no-history-text", &args).stdout;
             assert!(text.starts_with("violated: ") && !text.contains("0 violated"), "{text}");
             assert!(!text.contains("quality") && text.contains("linearizable"), "{text}");
         }
