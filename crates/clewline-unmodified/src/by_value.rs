@@ -94,7 +94,8 @@ fn without_places(statement: &str) -> (Option<(String, u32)>, String) {
     let (mut first, mut kept, mut rest) = (None, String::new(), statement);
     while let Some(start) = rest.find('[') {
         let inner = &rest[start + 1..];
-        let place = inner.find("] ").and_then(|end| Some((place(&inner[..end])?, end)));
+        let end = inner.find("] ").filter(|end| !inner[..*end].contains('['));
+        let place = end.and_then(|end| Some((place(&inner[..end])?, end)));
         let Some((found, end)) = place else {
             kept.push_str(&rest[..=start]);
             rest = inner;
@@ -362,6 +363,10 @@ mod tests {
     fn places_are_those_of_the_call() {
         let (place, text) = without_places("[a b.c:12:7] [a b.c:12:3] *p_2 = f ([a b.c:12:9] x[i_3]);");
         assert_eq!((place, &*text), (Some(("a b.c".to_owned(), 12)), "*p_2 = f (x[i_3]);"));
+        let (_, text) =
+            without_places("[a.c:5:24] [a.c:5:3] MEM[(struct s *)[a.c:5:17] &text] = f (v_3(D));");
+        assert_eq!(text, "MEM[(struct s *)&text] = f (v_3(D));");
+        assert_eq!(Call::parse(&text).map(|it| it.result), Some("MEM[(struct s *)&text]"));
     }
 
     #[test]
