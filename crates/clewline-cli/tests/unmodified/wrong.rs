@@ -136,7 +136,7 @@ fn time_is_up_in_an_execution_that_does_not_end() {
     for (matrix, reason) in [
         ("spin", "time was up in an execution that had not ended, at spin ("),
         ("add | spin", "time was up in an execution that had not ended, at spin ("),
-        ("spin_unseen", "runs without an access that the runtime sees, at spin_unseen ("),
+        ("spin_unseen", "without an access that the runtime sees, at spin_unseen ("),
         ("sleep_in_read", "it waits in a system call or runs without an access that the runtime sees, at "),
     ] {
         for more in pick(vec![&[][..]], vec![&[], &["--isolate"]]) {
