@@ -3,6 +3,8 @@
 //! All programs are checked in both ways; here are programs with more executions, or with other
 //! options.
 
+use clewline_testing::pick;
+
 use super::program::build;
 
 #[test]
@@ -28,4 +30,18 @@ fn racing_addresses_are_passed_to_the_next_process() {
 fn thread_specific_data_is_restored() {
     let Some(program) = build("keys.c", &[]) else { return };
     program.check("count count | count", &[]).holds();
+}
+
+/// The process of an execution may end while the scheduler is about to answer it: that ends nothing
+/// else.
+#[test]
+fn a_process_that_vanishes_does_not_end_the_program() {
+    let Some(program) = build("vanishes.c", &[]) else { return };
+    for after in [50, 100, 200, 400, 800].into_iter().cycle().take(pick(10, 100)) {
+        let matrix = format!("vanish({after}) | add");
+        let given = ["--matrix", &matrix, "--isolate", "--shrink", "none", "--format", "json"];
+        let found = program.by_first().run(&given);
+        assert!(matches!(found.code, Some(1 | 3)), "{matrix}: {}{}", found.out, found.err);
+        assert!(!found.err.contains("SIGPIPE"), "{matrix}: {}{}", found.out, found.err);
+    }
 }

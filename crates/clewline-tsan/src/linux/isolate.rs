@@ -120,11 +120,17 @@ impl Isolated {
             }
             child => {
                 drop(there);
+                // The child may end at any time. It has the handler of the code, if there is one.
+                // SAFETY: the handler is put back below.
+                let handler = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
                 let ending = serve_scheduler(&mut here, scheduler, DONE)
                     .and_then(|(ending, mut rest)| self.receive(&mut rest).map(|()| ending));
                 let mut status = 0;
                 // SAFETY: it is a child of this process, and `status` is writable.
-                unsafe { libc::waitpid(child, &mut status, 0) };
+                unsafe {
+                    libc::waitpid(child, &mut status, 0);
+                    libc::signal(libc::SIGPIPE, handler);
+                }
                 Ok(ending.unwrap_or_else(|_| self.child_died(status)))
             }
         }
