@@ -41,6 +41,16 @@ fn what_an_explored_program_writes_is_not_shown() {
     assert_eq!((&*found.out, &*found.err), ("printed\nwritten\n", "complained\nshouted\n"));
 }
 
+/// What operations print is no part of the report, even if it looks like one.
+#[test]
+fn what_operations_print_is_not_among_the_reports() {
+    let Some(program) = build("prints.c", &[]) else { return };
+    let found = program.by_first().run(&["--matrix", "say | say", "--format", "json"]);
+    assert_eq!(found.code, Some(0), "{}{}", found.out, found.err);
+    assert_eq!(found.out.matches("verdict").count(), 1, "{}", found.out);
+    assert!(found.err.contains("{\"verdict\":\"violated\"}"), "{}", found.err);
+}
+
 /// The variable is on a stack, which is private as long as no other thread has its address.
 #[test]
 fn a_variable_on_the_stack_of_another_thread_is_shared() {

@@ -18,6 +18,13 @@ use super::{
 static ORIGINAL_FILES: RuntimeCell<[c_int; 2]> = RuntimeCell::new([0, 0]);
 static NULL_FILE: RuntimeCell<c_int> = RuntimeCell::new(0);
 
+/// Standard output is that of `clewline`, which writes reports there: what the code prints goes to
+/// standard error.
+pub(super) fn leave_standard_output() {
+    // SAFETY: this is a system call with valid arguments.
+    unsafe { libc::dup2(2, 1) };
+}
+
 /// From now on, output during an execution is discarded.
 pub(super) fn begin_capture() {
     // SAFETY: these are system calls with valid arguments.

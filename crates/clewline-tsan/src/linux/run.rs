@@ -11,8 +11,8 @@ use clewline_remote::{Line, Offer, RunOptions, ServedSubject, TimeLimit};
 use clewline_threads::instrument::set_resolver;
 
 use super::{
-    current_task, driver, entry, exit, heap, isolate, modules, park, places, races, register, signals,
-    snapshot, subject, trampolines, unseen, watchdog,
+    current_task, driver, entry, exit, heap, isolate, modules, output, park, places, races, register,
+    signals, snapshot, subject, trampolines, unseen, watchdog,
 };
 
 #[used]
@@ -86,6 +86,7 @@ fn prepare(wanted: &RunOptions) -> Result<(), String> {
 ///
 /// The resource that the system does not provide.
 pub(super) fn begin(wanted: &RunOptions) -> Result<(), String> {
+    output::leave_standard_output();
     races::set_points(wanted.points);
     races::set_racing(wanted.racing.iter().copied());
     heap::set_reuse(wanted.reuses_memory);
