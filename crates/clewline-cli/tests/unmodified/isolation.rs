@@ -32,8 +32,8 @@ fn thread_specific_data_is_restored() {
     program.check("count count | count", &[]).holds();
 }
 
-/// The process of an execution may end while the scheduler is about to answer it: that ends nothing
-/// else.
+/// The process of an execution may end while the scheduler chooses its next step: that ends
+/// nothing else.
 #[test]
 fn a_process_that_vanishes_does_not_end_the_program() {
     let Some(program) = build("vanishes.c", &[]) else { return };

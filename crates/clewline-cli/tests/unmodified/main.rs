@@ -8,6 +8,7 @@ mod counts;
 mod cpp;
 mod isolation;
 mod lab_programs;
+mod libraries;
 mod loops;
 mod main_explored;
 mod orders;

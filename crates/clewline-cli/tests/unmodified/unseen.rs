@@ -9,7 +9,7 @@ use super::program::{Ran, build, clewline, compile_and_run};
 impl Ran {
     /// The verdict is unknown, and the reason contains these words.
     #[track_caller]
-    fn unknown(&self, words: &str) {
+    pub(crate) fn unknown(&self, words: &str) {
         assert_eq!((self.code, &*self.field("verdict")), (Some(3), "unknown"), "{}{}", self.out, self.err);
         assert!(self.field("reason").contains(words), "{}", self.out);
     }
@@ -149,12 +149,19 @@ fn what_libraries_write_is_found_out() {
     let Some(program) = build("calls_out.c", &[]) else { return };
     program
         .run(&JSON)
-        .unknown("calls_out.c:23: snprintf (libc.so.6) writes to memory that other threads access");
+        .unknown("calls_out.c:28: snprintf (libc.so.6) writes to memory that other threads access");
     program.by_first().run(&[&JSON[..], &["--isolate"]].concat()).unknown("snprintf");
     for trusted in ["snprintf", "libc"] {
         program.by_first().run(&[&JSON[..], &["--trust", trusted]].concat()).holds();
     }
+    // Through pointers, without a table of calls, and where every access is a point.
+    let Some(program) = build("calls_out.c", &["POINTER", "-fno-plt"]) else { return };
+    program.run(&JSON).unknown("snprintf (libc.so.6) writes to memory");
+    for given in [&["--points", "all"][..], &["--points", "all", "--no-races"]] {
+        program.by_first().run(&[&JSON[..], given].concat()).unknown("snprintf");
+    }
     // Alone, or with a lock, it may do so.
+    let Some(program) = build("calls_out.c", &[]) else { return };
     program.check("own | own | put(1)", &[]).holds();
     let Some(program) = build("calls_out.c", &["LOCKED"]) else { return };
     program.check("put(1) | put(2) get", &[]).holds();

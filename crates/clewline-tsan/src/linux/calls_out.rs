@@ -11,7 +11,8 @@
 
 use std::{ops::Range, slice};
 
-use clewline_explore::TaskId;
+use clewline_explore::{Access, TaskId};
+use clewline_remote::Points;
 use clewline_threads::instrument::Control;
 
 use super::{
@@ -52,8 +53,10 @@ static DATA: RuntimeOwned<UserData> =
 static PENDING: [RuntimeCell<Option<Pending>>; TaskId::MAX] = [const { RuntimeCell::new(None) }; TaskId::MAX];
 static COPY: RuntimeOwned<Copy> =
     RuntimeOwned::new(Copy { ranges: Vec::new(), bytes: Vec::new(), ignored: Vec::new() });
-/// The return addresses of calls that were reported.
-static REPORTED: RuntimeOwned<Vec<usize>> = RuntimeOwned::new(Vec::new());
+/// The return addresses of calls that were reported, and whether for what they read or write.
+static REPORTED: RuntimeOwned<Vec<(usize, Access)>> = RuntimeOwned::new(Vec::new());
+/// The calls that have written to memory, by their return addresses.
+static WRITING: RuntimeOwned<Vec<(usize, &'static Function)>> = RuntimeOwned::new(Vec::new());
 /// Whether the running task has a call to compare, or the exploration has to restart.
 static HAS_WORK: RuntimeCell<bool> = RuntimeCell::new(false);
 static RESTARTS: RuntimeCell<bool> = RuntimeCell::new(false);
@@ -66,8 +69,17 @@ const LOCK_BYTES: usize = 64;
 /// Finds the memory that threads may share.
 pub(super) fn prepare() {
     *DATA.get() = modules::user_data();
+    races::set_note_race(note_race);
     let UserData { copied, others, .. } = DATA.get();
     races::set_library_data(copied.iter().chain(others.iter()).cloned().collect());
+}
+
+/// Whether tasks may share the memory at this address: it is not a constant.
+pub(super) fn may_be_shared(address: usize) -> bool {
+    heap::contains(address)
+        || DATA.get().ranges.iter().any(|it| it.contains(&address))
+        || current_task::is_own_stack(address)
+        || current_task::is_other_stack(address)
 }
 
 /// The running task calls `function` with these arguments, and will return to `pc`.
@@ -143,27 +155,50 @@ impl Copy {
 }
 
 /// The call races: its steps are not seen.
-pub(super) fn report(Function { name, library, .. }: &Function, pc: usize) {
+pub(super) fn report_call(function: &Function, pc: usize, access: Access) {
+    report(&function.name, &function.library, pc, access);
+}
+
+/// An access at this place races: perhaps it is the write of a call.
+fn note_race(pc: usize) {
+    if let Some((_, function)) = WRITING.get().iter().find(|it| it.0 == pc) {
+        report_call(function, pc, Access::Write);
+    }
+}
+
+/// A function of a library reads or writes what other tasks access: its steps are not seen.
+pub(super) fn report(name: &str, library: &str, pc: usize, access: Access) {
     // To find a line takes long, and the call may be made in every execution.
-    if REPORTED.get().contains(&pc) {
+    if REPORTED.get().contains(&(pc, access)) {
         return;
     }
-    REPORTED.get().push(pc);
+    REPORTED.get().push((pc, access));
+    let accesses = match access {
+        Access::Read => "reads memory that other threads write",
+        _ => "writes to memory that other threads access",
+    };
     let site = current_task::as_runtime(|| places::resolve(places::own_caller(pc)));
     let site = site.map_or_else(String::new, |it| format!("{}:{}: ", it.file, it.line));
     unseen::add(format!(
-        "{site}{name} ({library}) writes to memory that other threads access at the same time: no thread is interrupted inside of it"
+        "{site}{name} ({library}) {accesses} at the same time: no thread is interrupted inside of it"
     ));
 }
 
 /// Records what the pending call of `task` has changed.
 fn record(task: TaskId) {
     let Some(pending) = PENDING[task.index()].get() else { return };
-    let mut is_racing = false;
-    COPY.get().compare(|word, bytes| is_racing |= races::record_foreign_write(task, word, bytes, pending.pc));
+    let (mut is_racing, mut has_written) = (false, false);
+    COPY.get().compare(|word, bytes| {
+        has_written = true;
+        is_racing |= races::record_foreign_write(task, word, bytes, pending.pc);
+    });
+    if has_written && !WRITING.get().iter().any(|it| it.0 == pending.pc) {
+        WRITING.get().push((pending.pc, pending.function));
+    }
     if is_racing {
-        RESTARTS.set(true);
-        report(pending.function, pending.pc);
+        // Elsewhere the calls of libraries are no points.
+        RESTARTS.set(races::points() == Points::Racing);
+        report_call(pending.function, pending.pc, Access::Write);
     }
 }
 

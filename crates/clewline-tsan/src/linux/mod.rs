@@ -10,6 +10,7 @@ mod entry;
 mod exit;
 mod foreign;
 mod heap;
+mod inputs;
 mod interpose;
 mod isolate;
 mod memory;

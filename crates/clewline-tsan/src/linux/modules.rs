@@ -171,7 +171,8 @@ impl Import {
 }
 
 /// The functions that instrumented modules call in libraries of the system and the language.
-pub(super) fn imports() -> Vec<Import> {
+/// `has_pointers`: also those of which they take the address.
+pub(super) fn imports(has_pointers: bool) -> Vec<Import> {
     let modules = all();
     let is_foreign =
         |it: &&Module| it.is_standard() || !it.is_restored() && !it.is_one_of(&["libclewline_tsan"]);
@@ -186,7 +187,7 @@ pub(super) fn imports() -> Vec<Import> {
         if !is_instrumented(file) {
             continue;
         }
-        for (slot, name) in module.function_slots() {
+        for (slot, name) in module.function_slots(has_pointers) {
             // SAFETY: the slot belongs to the module, which is loaded.
             let target = unsafe { *(slot as *const usize) };
             found.extend(library_of(target).map(|library| Import { name, library, target, slot }));
@@ -204,13 +205,21 @@ struct Relocation {
 }
 
 impl Module {
-    /// Where the module looks up the functions that it calls, and their names.
-    fn function_slots(&self) -> Vec<(usize, String)> {
+    /// Where the module looks up the functions that it calls, and their names. Without a table for
+    /// calls (`-fno-plt`), and for function pointers, these are among its other relocations, which
+    /// are included on request.
+    fn function_slots(&self, has_pointers: bool) -> Vec<(usize, String)> {
         const FUNCTIONS: u64 = 23;
         const FUNCTION_BYTES: u64 = 2;
+        const OTHERS: u64 = 7;
+        const OTHER_BYTES: u64 = 8;
+        const ADDRESS: u32 = 1;
+        const GLOBAL: u32 = 6;
         const JUMP_SLOT: u32 = 7;
-        let slots = self.relocations(FUNCTIONS, FUNCTION_BYTES).into_iter();
-        slots.filter(|it| it.kind == JUMP_SLOT).map(|it| (it.address, it.name)).collect()
+        let calls = self.relocations(FUNCTIONS, FUNCTION_BYTES).into_iter();
+        let others = has_pointers.then(|| self.relocations(OTHERS, OTHER_BYTES)).into_iter().flatten();
+        let is_slot = |it: &Relocation| [ADDRESS, GLOBAL, JUMP_SLOT].contains(&it.kind);
+        calls.chain(others).filter(is_slot).map(|it| (it.address, it.name)).collect()
     }
 
     /// Objects of other modules that are in the data of this one.

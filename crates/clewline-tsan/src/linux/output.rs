@@ -3,15 +3,9 @@
 //! It is kept until the execution ends: a Rust panic is reported only on standard error, and some
 //! failures of a Rust test only on standard output.
 
-use std::{
-    ffi::{c_int, c_void},
-    ptr,
-};
+use std::{ffi::c_int, ptr};
 
-use super::{
-    current_task::{self, RuntimeCell, RuntimeOwned},
-    real,
-};
+use super::current_task::{self, RuntimeCell, RuntimeOwned};
 
 // Duplicates of standard output and standard error, and the null device; 0 if output is not
 // captured.
@@ -48,18 +42,15 @@ pub(super) fn captured() -> [String; 2] {
     CAPTURED.each_ref().map(|it| String::from_utf8_lossy(it.get()).into_owned())
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn write(file: c_int, bytes: *const c_void, n: usize) -> isize {
-    let said = file.checked_sub(1).and_then(|it| CAPTURED.get(usize::try_from(it).ok()?));
-    let Some(kept) = said.filter(|_| NULL_FILE.get() != 0 && current_task::control().is_some()) else {
-        // SAFETY: the caller guarantees the preconditions of the C function.
-        return unsafe { real::write(file, bytes, n) };
+/// Keeps what the running task writes to one of its outputs. Returns whether it is one.
+pub(super) fn capture(file: c_int, said: &[u8]) -> bool {
+    let outputs = file.checked_sub(1).and_then(|it| CAPTURED.get(usize::try_from(it).ok()?));
+    let Some(kept) = outputs.filter(|_| NULL_FILE.get() != 0 && current_task::control().is_some()) else {
+        return false;
     };
-    // SAFETY: the caller guarantees that there are `n` bytes.
-    let said = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), n) };
     let room = CAPTURED_BYTES_MAX - kept.get().len();
-    kept.get().extend(&said[..n.min(room)]);
-    n as isize
+    kept.get().extend(&said[..said.len().min(room)]);
+    true
 }
 
 /// An execution begins.

@@ -23,6 +23,11 @@ pub(super) fn is_linked() -> bool {
     IS_LINKED.get()
 }
 
+/// The same, also where races are not detected.
+pub(super) fn is_in_program() -> bool {
+    is_linked() || std::fs::read("/proc/self/exe").is_ok_and(|it| contains(&it, b"/rustc/"))
+}
+
 /// Of each address that was asked for: whether it is code of the library.
 static CODE: RuntimeOwned<Option<FxHashMap<usize, bool>>> = RuntimeOwned::new(None);
 

@@ -1,6 +1,6 @@
 //! Trampolines: where calls of functions in other libraries pass.
 
-use std::{arch::naked_asm, ffi::c_void, ptr};
+use std::{arch::naked_asm, collections::BTreeMap, ffi::c_void, ptr};
 
 use clewline_explore::Access;
 use clewline_remote::Points;
@@ -8,12 +8,13 @@ use clewline_remote::Points;
 use super::{
     calls_out::{self, Function},
     current_task, entry,
+    inputs::{self, Input, Registers},
     modules::{self, Import},
-    places, races, unseen,
+    places, races, rust_std, unseen,
 };
 
 /// Functions that write to nothing that threads share, except for what they protect themselves, by
-/// the beginnings of their names. They are called directly.
+/// the beginnings of their names. They are called directly, unless they have inputs.
 const HARMLESS: [&str; 43] = [
     "_Unwind_",
     "__cxa_",
@@ -66,21 +67,32 @@ pub(super) fn install() {
         return;
     }
     calls_out::prepare();
-    let imports = modules::imports();
+    // Rust's standard library calls the C library in this way, and orders what it does unseen.
+    let imports = modules::imports(!rust_std::is_in_program());
     let wanted: Vec<&Import> = imports.iter().filter(|it| is_wanted(it)).collect();
     let Some(mut code) = Trampolines::map(wanted.len()) else { return };
+    let mut known = BTreeMap::new();
     for import in wanted {
-        let (name, library) = (readable(&import.name), import.library.clone());
-        // It lives as long as the program.
-        let function = Box::leak(Box::new(Function { target: import.target, name, library }));
-        import.redirect(code.add(function));
+        // One for each function: the code may compare pointers.
+        let address = known.entry(import.target).or_insert_with(|| {
+            let (name, library) = (readable(&import.name), import.library.clone());
+            // It lives as long as the program.
+            let (inputs, writes) = (inputs::of(&import.name), !is_harmless(import));
+            let function = Function { target: import.target, name, library };
+            code.add(Box::leak(Box::new(Watched { function, inputs, writes })))
+        });
+        import.redirect(*address);
     }
     code.finish();
 }
 
+fn is_harmless(import: &Import) -> bool {
+    HARMLESS.iter().any(|it| import.name.starts_with(it))
+}
+
 fn is_wanted(import: &Import) -> bool {
     let trust = unseen::trust();
-    !HARMLESS.iter().any(|it| import.name.starts_with(it))
+    (!is_harmless(import) || !inputs::of(&import.name).is_empty())
         && !import.name.contains("__throw_")
         && !trust.covers_function(&import.name)
         && !trust.covers_function(&readable(&import.name))
@@ -91,6 +103,17 @@ fn is_wanted(import: &Import) -> bool {
 fn readable(name: &str) -> String {
     let shown = places::demangled(name).unwrap_or_else(|| name.to_owned());
     shown.split('(').next().unwrap_or_default().to_owned()
+}
+
+/// A function that is called through a trampoline, which knows the layout.
+#[derive(Debug)]
+#[repr(C)]
+struct Watched {
+    function: Function,
+    /// What it reads.
+    inputs: &'static [Input],
+    /// Whether it may write to memory that threads share.
+    writes: bool,
 }
 
 /// Pages of code.
@@ -112,7 +135,7 @@ impl Trampolines {
     }
 
     /// Code that jumps to `arrive` with the function.
-    fn add(&mut self, function: &'static Function) -> usize {
+    fn add(&mut self, function: &'static Watched) -> usize {
         let address = self.start + self.used;
         self.used += Self::TRAMPOLINE_BYTES;
         let mut code = Vec::with_capacity(Self::TRAMPOLINE_BYTES);
@@ -187,21 +210,30 @@ unsafe extern "C" fn arrive() {
 }
 
 /// The code is about to call `function`, and will return to `pc`.
-unsafe extern "C" fn note(function: &'static Function, pc: usize, arguments: *const [usize; 6]) {
-    let Some(control) = current_task::control() else { return };
+unsafe extern "C" fn note(watched: &'static Watched, pc: usize, arguments: *const Registers) {
+    // A library may call others through the pointers of the code.
+    let Some(control) = current_task::control().filter(|_| modules::is_user(pc)) else { return };
     calls_out::settle(control);
-    races::note_unseen_acquire(control.task());
-    if races::points() != Points::Racing {
+    // SAFETY: the trampoline has put the registers there.
+    let arguments = unsafe { &*arguments };
+    let Watched { function, inputs, writes } = watched;
+    if inputs::read(control, inputs, pc, arguments) {
+        calls_out::report_call(function, pc, Access::Read);
+    }
+    if !writes {
         return;
     }
-    if races::is_point(pc) {
+    races::note_unseen_acquire(control.task());
+    if races::points() == Points::Atomics {
+        return;
+    }
+    if races::points() == Points::Racing && races::is_point(pc) {
         entry::point(control, ptr::from_ref(function).addr(), 1, Access::Write, pc);
         control.conflict_with_all();
         control.set_detail(|| function.name.clone());
-        calls_out::report(function, pc);
+        calls_out::report_call(function, pc, Access::Write);
     }
     if !races::runs_alone(control.task()) {
-        // SAFETY: the trampoline has put the registers there.
-        calls_out::start(control, function, pc, unsafe { &*arguments });
+        calls_out::start(control, function, pc, arguments);
     }
 }

@@ -16,6 +16,11 @@ static char *text;
 #define UNLOCK
 #endif
 
+#ifdef POINTER
+static int (*volatile pointer)(char *, size_t, const char *, ...) = snprintf;
+#define snprintf pointer
+#endif
+
 CLEWLINE_INIT { text = calloc(1, 64); }
 
 CLEWLINE_OPERATION(put, value) {

@@ -41,6 +41,8 @@ pub(in crate::linux) struct Block {
     first: usize,
     /// None of its words is a point.
     is_quiet: bool,
+    /// It may be smaller than this: no race is claimed.
+    is_silent: bool,
 }
 
 /// The bytes of a block that are in one word.
@@ -59,12 +61,17 @@ const BLOCK_BYTES_MAX: usize = 1 << 40;
 impl Block {
     /// A block that the code at `pc` reads or writes.
     pub(in crate::linux) fn new(address: usize, size: usize, is_write: bool, pc: usize) -> Block {
-        Block { address, size, is_write, is_volatile: false, pc, first: 0, is_quiet: false }
+        Block { address, size, is_write, is_volatile: false, pc, first: 0, is_quiet: false, is_silent: false }
     }
 
     /// The same, but volatile.
     pub(in crate::linux) fn volatile(self) -> Block {
         Block { is_volatile: true, ..self }
+    }
+
+    /// The same, but no race is claimed if `is_silent`.
+    pub(in crate::linux) fn silent_if(self, is_silent: bool) -> Block {
+        Block { is_silent, ..self }
     }
 
     /// The same, with words that are numbered from `start`.
@@ -85,12 +92,17 @@ impl Block {
     }
 
     fn kind(&self) -> Kind {
-        Kind::of(self.is_write).and(Kind::VOLATILE, self.is_volatile)
+        Kind::of(self.is_write).and(Kind::VOLATILE, self.is_volatile).and(Kind::SILENT, self.is_silent)
     }
 
     fn is_point(&self, word: Word) -> bool {
         !self.is_quiet
             && (self.is_volatile && races::points() != Points::Atomics || races::is_point(self.place(word)))
+    }
+
+    /// Whether a word of it is a point.
+    pub(in crate::linux) fn has_points(self) -> bool {
+        self.points().next().is_some()
     }
 
     /// The words that are points.

@@ -14,6 +14,7 @@ pub(super) use annotations::begin as begin_annotations;
 pub(super) use block::{
     Block, abandon as abandon_blocks, begin as begin_blocks, blocks, copy, fill, note, read_block, write_all,
 };
+pub(super) use plain::write;
 
 use clewline_explore::Access;
 use clewline_threads::{control::FailureKind, instrument::Control};

@@ -24,6 +24,11 @@ fn plain(address: usize, size: usize, is_write: bool, pc: usize) {
     }
 }
 
+/// The runtime is about to write this for the code at `pc`.
+pub(in crate::linux) fn write(address: usize, size: usize, pc: usize) {
+    plain(address, size, true, pc);
+}
+
 #[inline(always)]
 fn is_in_one_word(address: usize, size: usize) -> bool {
     (address & 7) + size <= 8

@@ -6,7 +6,7 @@ use std::{
     ptr,
 };
 
-use super::{condvar, keys, mutex, once, threads, time};
+use super::{condvar, keys, mutex, once, threads, time, write_result};
 use crate::linux::{call::stubs, current_task, real};
 
 const BUSY: c_int = 1;
@@ -45,8 +45,7 @@ extern "C" fn join(thread: libc::pthread_t, result: *mut c_int, pc: usize) -> c_
     let mut ended = ptr::null_mut();
     let error = threads::join(thread, &mut ended, pc);
     if error == 0 && !result.is_null() {
-        // SAFETY: as above.
-        unsafe { *result = ended as usize as c_int };
+        write_result(result, ended as usize as c_int, pc);
     }
     c11_error(error)
 }

@@ -4,7 +4,7 @@ use std::{ffi::c_int, ptr};
 
 use clewline_threads::control::FailureKind;
 
-use super::super::allocator::*;
+use super::{super::allocator::*, write_result};
 use crate::linux::{
     call::stubs,
     current_task, entry, heap, modules, places,
@@ -75,8 +75,12 @@ extern "C" fn posix_memalign_at(block: *mut *mut u8, align: usize, size: usize, 
     if found.is_null() {
         return libc::ENOMEM;
     }
-    // SAFETY: the caller guarantees the preconditions of the C function.
-    unsafe { *block = found };
+    if is_for_code(pc, size) {
+        write_result(block, found, pc);
+    } else {
+        // SAFETY: the caller guarantees the preconditions of the C function.
+        unsafe { *block = found };
+    }
     0
 }
 

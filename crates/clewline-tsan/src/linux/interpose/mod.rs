@@ -23,15 +23,22 @@ mod spinlock;
 mod strings;
 mod threads;
 mod time;
+mod write;
 
 pub(super) use keys::begin as begin_keys;
 pub(super) use spawn::end_forked;
+pub(super) use strings::InputReader;
 pub(super) use threads::begin as begin_threads;
 pub(super) use time::{begin as begin_time, own_memory as own_time_memory};
 
-use std::ffi::c_int;
+use std::{ffi::c_int, ptr};
 
-use super::{current_task, races};
+use super::{current_task, entry, races};
+
+/// Writes a result where the code under test at `pc` wants it: an access like any other.
+fn write_result<T: Copy>(to: *mut T, result: T, pc: usize) {
+    entry::copy(to.cast(), ptr::from_ref(&result).cast(), size_of::<T>(), pc);
+}
 
 /// Distinguishes a lock from the words it consists of: those have even addresses.
 fn lock_at(address: usize) -> usize {

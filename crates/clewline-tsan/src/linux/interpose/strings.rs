@@ -14,7 +14,7 @@ use clewline_threads::instrument::Control;
 use super::memory::malloc_at;
 use crate::linux::{
     call::stubs,
-    current_task,
+    calls_out, current_task,
     entry::{Block, blocks, copy, fill, note, read_block, write_all},
 };
 
@@ -23,6 +23,50 @@ use crate::linux::{
 struct Caller {
     control: Control,
     pc: usize,
+    /// What is read is not known exactly: no race is claimed.
+    is_silent: bool,
+}
+
+/// The running task, before a function of a library that reads its inputs unseen.
+#[derive(Clone, Copy)]
+pub(in crate::linux) struct InputReader(Caller);
+
+impl InputReader {
+    pub(in crate::linux) fn new(control: Control, pc: usize) -> InputReader {
+        InputReader(Caller { control, pc, is_silent: false })
+    }
+
+    /// The same; what follows may be more than the function reads.
+    pub(in crate::linux) fn silent(self) -> InputReader {
+        InputReader(Caller { is_silent: true, ..self.0 })
+    }
+
+    /// A text of which at most `max` bytes are read. Returns whether a word of it is a point, as
+    /// the others do.
+    pub(in crate::linux) fn text(self, start: usize, max: usize) -> bool {
+        self.read(start, max, |it| it.ends_with(&[0]))
+    }
+
+    /// A text that is read up to the byte with which it `ends`, or to its zero.
+    pub(in crate::linux) fn until(self, start: usize, ends: impl Fn(&[u8]) -> bool) -> bool {
+        self.read(start, usize::MAX, |it| it.ends_with(&[0]) || ends(it))
+    }
+
+    pub(in crate::linux) fn wide_text(self, start: usize) -> bool {
+        self.read(start, usize::MAX, |it| it.len().is_multiple_of(4) && it.ends_with(&[0; 4]))
+    }
+
+    pub(in crate::linux) fn bytes(self, start: usize, size: usize) -> bool {
+        self.read(start, size, |_| false)
+    }
+
+    fn read(self, start: usize, max: usize, ends: impl Fn(&[u8]) -> bool) -> bool {
+        if start == 0 || !calls_out::may_be_shared(start) {
+            return false;
+        }
+        let size = self.0.gather(Buffer::One, start, max, ends).len();
+        size != 0 && Block::new(start, size, false, self.0.pc).has_points()
+    }
 }
 
 /// The two buffers of a task.
@@ -51,7 +95,7 @@ fn lower(byte: u8) -> u8 {
 
 impl Caller {
     fn running(pc: usize) -> Option<Caller> {
-        current_task::control().map(|control| Caller { control, pc })
+        current_task::control().map(|control| Caller { control, pc, is_silent: false })
     }
 
     fn text(self, buffer: Buffer) -> &'static mut Vec<u8> {
@@ -67,7 +111,8 @@ impl Caller {
 
     /// Reads a part of one word. It is among the words of what begins at `start`.
     fn read_part(self, start: usize, at: usize, size: usize) -> &'static [u8] {
-        let block = note(self.control, Block::new(at, size, false, self.pc).part_of(start));
+        let read = Block::new(at, size, false, self.pc).part_of(start).silent_if(self.is_silent);
+        let block = note(self.control, read);
         read_block(self.control, block);
         &blocks(self.control).bytes
     }

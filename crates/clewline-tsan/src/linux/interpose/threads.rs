@@ -8,11 +8,11 @@ use std::{
 use clewline_explore::TaskId;
 use clewline_threads::instrument::Control;
 
-use super::keys;
+use super::{keys, write_result};
 use crate::linux::{
     call::{call, stubs},
     current_task::{self, RuntimeCell, place},
-    driver, exit, park, places, races, real, signals, unseen,
+    driver, entry, exit, park, places, races, real, signals, unseen,
 };
 
 pub(super) type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
@@ -53,6 +53,8 @@ pub(super) extern "C" fn create(
             end(control, ptr::with_exposed_provenance_mut(result));
         }
     };
+    // The C library writes it before the thread starts.
+    entry::write(thread as usize, size_of::<libc::pthread_t>(), pc);
     let task = control.start(body, place(pc));
     races::note_start(task, control.task());
     // SAFETY: the caller guarantees the preconditions of the C function.
@@ -80,8 +82,7 @@ pub(super) extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void,
     races::note_join(task, control.task());
     if !result.is_null() {
         let ended = RESULTS[task.index()].get();
-        // SAFETY: the caller guarantees the preconditions of the C function.
-        unsafe { *result = ptr::with_exposed_provenance_mut(ended) };
+        write_result(result, ptr::with_exposed_provenance_mut(ended), pc);
     }
     0
 }

@@ -6,9 +6,11 @@ use std::{
     ops::Range,
 };
 
+use super::write_result;
 use crate::linux::{
     call::stubs,
     current_task::{self, RuntimeCell, place},
+    entry::copy,
     real,
 };
 
@@ -210,57 +212,48 @@ extern "C" fn select_at(
     })
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec) -> c_int {
+extern "C" fn clock_gettime_at(clock: c_int, time: *mut libc::timespec, pc: usize) -> c_int {
     if !current_task::is_code() {
         // SAFETY: as above.
         return unsafe { real::clock_gettime(clock, time) };
     }
     let now = read_clock();
-    // SAFETY: as above.
-    unsafe {
-        (*time).tv_sec = (now / 1_000_000_000) as libc::time_t;
-        (*time).tv_nsec = (now % 1_000_000_000) as i64;
-    }
+    let tv_sec = (now / SECOND_NS) as libc::time_t;
+    write_result(time, libc::timespec { tv_sec, tv_nsec: (now % SECOND_NS) as i64 }, pc);
     0
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int {
+extern "C" fn gettimeofday_at(time: *mut libc::timeval, zone: *mut c_void, pc: usize) -> c_int {
     if !current_task::is_code() {
         // SAFETY: as above.
         return unsafe { real::gettimeofday(time, zone) };
     }
     let now = read_clock();
-    // SAFETY: as above.
-    unsafe {
-        (*time).tv_sec = (now / 1_000_000_000) as libc::time_t;
-        (*time).tv_usec = (now % 1_000_000_000 / 1_000) as i64;
-    }
+    let tv_sec = (now / SECOND_NS) as libc::time_t;
+    write_result(time, libc::timeval { tv_sec, tv_usec: (now % SECOND_NS / 1_000) as i64 }, pc);
     0
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn time(time: *mut libc::time_t) -> libc::time_t {
+extern "C" fn time_at(time: *mut libc::time_t, pc: usize) -> libc::time_t {
     if !current_task::is_code() {
         // SAFETY: as above.
         return unsafe { real::time(time) };
     }
-    let now = (read_clock() / 1_000_000_000) as libc::time_t;
+    let now = (read_clock() / SECOND_NS) as libc::time_t;
     if !time.is_null() {
-        // SAFETY: as above.
-        unsafe { *time = now };
+        write_result(time, now, pc);
     }
     now
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn getrandom(bytes: *mut u8, n: usize, flags: c_uint) -> isize {
+extern "C" fn getrandom_at(bytes: *mut u8, n: usize, flags: c_uint, pc: usize) -> isize {
     if !current_task::is_code() {
         // SAFETY: as above.
         return unsafe { real::getrandom(bytes, n, flags) };
     }
-    random(bytes, n);
+    let mut drawn = vec![0; n];
+    random(drawn.as_mut_ptr(), n);
+    copy(bytes, drawn.as_ptr(), n, pc);
     n as isize
 }
 
@@ -274,4 +267,8 @@ stubs! {
     __poll_chk, "r8" => poll_checked_at;
     ppoll, "r8" => ppoll_at;
     select, "r9" => select_at;
+    clock_gettime, "rdx" => clock_gettime_at;
+    gettimeofday, "rdx" => gettimeofday_at;
+    time, "rsi" => time_at;
+    getrandom, "rcx" => getrandom_at;
 }

@@ -61,10 +61,18 @@ pub(super) fn points() -> Points {
     POINTS.get()
 }
 
+// Learns of places that race where they do not become points.
+static NOTE_RACE: RuntimeCell<fn(usize)> = RuntimeCell::new(|_| ());
+
+/// Sets what learns of these places.
+pub(super) fn set_note_race(note: fn(usize)) {
+    NOTE_RACE.set(note);
+}
+
 /// Whether accesses are recorded at all.
 #[inline(always)]
 pub(super) fn is_tracking() -> bool {
-    points() == Points::Racing || claim::is_on()
+    points() != Points::Atomics || claim::is_on()
 }
 
 // Whether every task but the first is started by another one.
@@ -224,6 +232,7 @@ impl Races {
     #[cold]
     fn insert_all(&mut self, now: &PastAccess) -> bool {
         if points() != Points::Racing {
+            self.words.spill.places.iter().for_each(|it| NOTE_RACE.get()(*it));
             return false;
         }
         // All of them: a known place must not hide another.
@@ -715,7 +724,7 @@ fn note_conflicts(control: Control, word: usize, now: &PastAccess, conflicts: Co
 /// A write of code that is not instrumented, in a call that returns to `pc`. Returns whether it is
 /// found to race, and that was not known. It is a point then, and never reported.
 pub(super) fn record_foreign_write(task: TaskId, word: usize, bytes: u8, pc: usize) -> bool {
-    if points() != Points::Racing {
+    if points() == Points::Atomics {
         return false;
     }
     let races = RACES.get();
@@ -726,7 +735,7 @@ pub(super) fn record_foreign_write(task: TaskId, word: usize, bytes: u8, pc: usi
     known.forget_value(bytes);
     model().into_iter().for_each(|it| it.forget_memory(word, 8));
     let conflicts = known.touch(now, clock, clock, spill);
-    conflicts.is_some_and(|it| it.is_sequential) && races.insert_all(&now)
+    conflicts.is_some_and(|it| it.is_sequential) && (points() == Points::All || races.insert_all(&now))
 }
 
 /// A block is allocated: earlier accesses to it are forgotten.
