@@ -126,6 +126,8 @@ impl Isolated {
                 let ending = serve_scheduler(&mut here, scheduler, DONE)
                     .and_then(|(ending, mut rest)| self.receive(&mut rest).map(|()| ending));
                 let mut status = 0;
+                // What it has not read is written again when the line is dropped.
+                drop(here);
                 // SAFETY: it is a child of this process, and `status` is writable.
                 unsafe {
                     libc::waitpid(child, &mut status, 0);
