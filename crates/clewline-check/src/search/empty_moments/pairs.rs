@@ -208,6 +208,15 @@ impl<'c> Pairs<'c> {
                 let moment = moments.get(later).filter(|&&it| it <= interval.right)?;
                 Some((*moment, Phase::Empty))
             }
+            (RoleKind::Add, Some(_)) if self.columns.kinds[partner as usize] == RoleKind::RemoveUnknown => {
+                Some((interval.right, Phase::Add))
+            }
+            // Right before the moment, when only what such takes remove is inside: so there is
+            // hardly a choice for a replay of the order.
+            (RoleKind::RemoveUnknown, Some(add)) => {
+                let moment = moments.get(moments.partition_point(|&it| it <= add.right))?;
+                Some((*moment, Phase::RemoveUnknown))
+            }
             (RoleKind::Add, Some(take)) if interval.right < take.left => Some((interval.right, Phase::Add)),
             (RoleKind::Add, Some(take)) => Some((interval.left.max(take.left), Phase::Add)),
             (RoleKind::Add, None) => {
@@ -225,6 +234,7 @@ impl<'c> Pairs<'c> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Remove,
+    RemoveUnknown,
     Empty,
     Add,
     RemoveAdded,
