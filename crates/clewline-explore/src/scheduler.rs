@@ -246,6 +246,11 @@ impl fmt::Debug for AtomicStep<'_> {
 /// A system that supports it lets a task that yields continue, and takes a task for waiting only
 /// because of what the task itself has read.
 pub trait GraphPath {
+    /// Called at the beginning of each execution, after [`Scheduler::begin`], if stores are chosen
+    /// in it. Otherwise the scheduler explores the orders of steps, and the other methods are not
+    /// called.
+    fn chooses_stores(&mut self);
+
     /// `task` begins, after everything that the tasks in `after` have done so far.
     fn on_start(&mut self, task: TaskId, after: TaskSet);
 

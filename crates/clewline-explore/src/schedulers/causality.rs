@@ -504,6 +504,14 @@ impl Causality {
         (true, false)
     }
 
+    /// The steps after the event at this position that do not happen after it.
+    pub(super) fn unrelated_after(&self, event: u32) -> impl Iterator<Item = Step> {
+        let owner = self.events[event as usize].step.task;
+        let count = self.count(event + 1, owner);
+        let later = (event + 2..).zip(&self.events[event as usize + 1..]);
+        later.filter(move |it| self.count(it.0, owner) < count).map(|it| it.1.step)
+    }
+
     /// The initials: the tasks with which an execution can start that reverses the race of `event`
     /// with `step`, whose races were found last. They are the tasks of the events after `event`
     /// that do not happen after it, and of `step`, whose first such event has none of the others

@@ -15,7 +15,7 @@ pub struct SchedulerEntry {
     pub about: &'static str,
     /// Whether it covers every canonical history (within its bound), and terminates.
     pub is_exhaustive: bool,
-    /// Whether it explores execution graphs, which need a [weak memory model](crate::GraphPath).
+    /// Whether it explores execution graphs, where the memory is [weak](crate::GraphPath).
     pub explores_graphs: bool,
     /// How its executions are divided. If they are, it heeds [`SchedulerSettings::part`].
     pub division: Division,

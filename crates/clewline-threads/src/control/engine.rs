@@ -698,8 +698,8 @@ impl Engine {
     }
 
     fn value(&mut self, n: u32) -> u32 {
-        let me = self.current;
-        self.drawn(|it| match it.graph() {
+        let (me, is_graph) = (self.current, self.is_graph);
+        self.drawn(|it| match it.graph().filter(|_| is_graph) {
             Some(graph) => graph.choose_value_of(me, n),
             None => it.choose_value(n),
         })

@@ -3,6 +3,7 @@ mod counts;
 mod determinism;
 mod foreign;
 mod reductions;
+mod traces;
 mod waking;
 
 use std::{cell::Cell, collections::HashSet, ops::ControlFlow};
@@ -158,7 +159,7 @@ fn seen_beside_looks(scheduler: &mut dyn Scheduler, looks: usize) -> (Vec<usize>
 
 #[test]
 fn a_counting_loop_may_end_before_another_task_moves() {
-    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive && !it.explores_graphs) {
+    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
         for looks in [1, 4, 7, 20] {
             let found = seen_beside_looks(&mut *(entry.make)(&SchedulerSettings::default()), looks);
             assert_eq!(found, (vec![0, 1], false), "{}, {looks} looks", entry.name);
@@ -197,7 +198,7 @@ fn an_operation_that_stops_spinning_returns_in_serial_executions() {
 
 #[test]
 fn a_different_number_of_choices_is_detected_although_no_point_follows() {
-    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive && !it.explores_graphs) {
+    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
         let turn = Cell::new(0);
         let call = move |it: &AtomicUsize, (): &()| {
             let seen = it.load(SeqCst);

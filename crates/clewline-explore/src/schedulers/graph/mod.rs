@@ -1,5 +1,8 @@
 //! Execution graphs: every reads-from relation and every modification order, once.
 //!
+//! Under sequential consistency the nodes are whole steps, and the algorithm is another one
+//! (`steps`). Everything below is about weak memory.
+//!
 //! Two executions in which each read reads the same store, and the stores of each location have the
 //! same order, differ in nothing that a task can observe: under a weak memory model the values, the
 //! happens-before relation, and so the histories are functions of this *execution graph*. The
@@ -25,8 +28,8 @@
 //! dynamic partial order reduction", 2022. The order of sequentially consistent events is not part
 //! of a graph.
 //!
-//! Requires: a system that lets the scheduler choose stores ([`GraphPath`]), and tasks that are not
-//! started by other tasks. A step that accesses another kind of object is refused.
+//! Requires: a system that lets the scheduler choose stores and says so ([`GraphPath`]), and tasks
+//! that are not started by other tasks. A step that accesses another kind of object is refused.
 //!
 //! Invariants: the graph is consistent wherever it is executed; the events below `base` have no
 //! alternatives that are still to be explored in it.
@@ -38,6 +41,7 @@ mod plan;
 mod revisit;
 mod run;
 mod state;
+mod steps;
 
 use std::sync::atomic::Ordering;
 
@@ -53,7 +57,7 @@ pub use state::Graph;
 /// The entry in the table of schedulers.
 pub const ENTRY: SchedulerEntry = SchedulerEntry {
     name: "graph",
-    about: "every execution graph of `rc11`: which store each load reads, and the order of stores",
+    about: "every execution graph, once: which store each load reads, and the order of stores",
     is_exhaustive: true,
     explores_graphs: true,
     division: Division::None,
@@ -81,20 +85,22 @@ impl Scheduler for Graph {
         if begin == Begin::Anew {
             *self = Graph::default();
         }
+        if !self.is_weak {
+            return self.traces.begin(begin);
+        }
         if self.run.is_replaying() && self.problem.is_none() {
             self.diverged();
         }
         if self.problem.is_some() {
             return true;
         }
-        if !std::mem::replace(&mut self.has_started, true) {
-            self.run.begin(Vec::new());
-            return true;
-        }
         self.advance()
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
+        if !self.is_weak {
+            return self.traces.choose(point);
+        }
         if let Some(problem) = self.problem.take() {
             self.run.begin(Vec::new());
             return problem;
@@ -117,6 +123,9 @@ impl Scheduler for Graph {
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
+        if !self.is_weak {
+            return self.traces.choose_value(n);
+        }
         let Some(task) = self.run.task() else {
             self.diverged();
             return 0;
@@ -150,7 +159,10 @@ impl Graph {
 }
 
 impl FastPath for Graph {
-    fn replay_choice(&mut self, enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
+    fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+        if !self.is_weak {
+            return self.traces.replay_choice(enabled, arrived);
+        }
         if self.problem.is_some() {
             return None;
         }
@@ -159,7 +171,24 @@ impl FastPath for Graph {
         Some(task)
     }
 
+    fn replay_step(&mut self, made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
+        if !self.is_weak {
+            return self.traces.replay_step(made, enabled, arrived);
+        }
+        self.on_step(made);
+        self.replay_choice(enabled, Some(arrived))
+    }
+
+    fn abandoned(&mut self, step: &Step) {
+        if !self.is_weak {
+            self.traces.abandoned(step);
+        }
+    }
+
     fn on_step(&mut self, step: &Step) {
+        if !self.is_weak {
+            return self.traces.on_step(step);
+        }
         if self.run.is_step_empty() {
             match step.access {
                 Access::Read | Access::Write | Access::Update => self.fail(Choice::Refused(OTHER_OBJECTS)),
@@ -174,6 +203,12 @@ impl FastPath for Graph {
 }
 
 impl GraphPath for Graph {
+    fn chooses_stores(&mut self) {
+        if !std::mem::replace(&mut self.is_weak, true) {
+            self.run.begin(Vec::new());
+        }
+    }
+
     fn on_start(&mut self, task: TaskId, after: TaskSet) {
         self.events.know(task);
         after.iter().for_each(|it| self.events.know(it));

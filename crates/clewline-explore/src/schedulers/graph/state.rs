@@ -4,12 +4,16 @@
 use super::{
     events::{Alternative, EventId, Events},
     run::Run,
+    steps::Traces,
 };
 use crate::scheduler::{Choice, Diverged};
 
 /// See the [module documentation](super).
 #[derive(Debug, Default)]
 pub struct Graph {
+    // Whether loads may return older stores. If not, only `traces` is used.
+    pub(super) is_weak: bool,
+    pub(super) traces: Traces,
     pub(super) events: Events,
     // The events below this number are not varied any more.
     pub(super) base: usize,
@@ -18,7 +22,6 @@ pub struct Graph {
     pub(super) run: Run,
     // The read that was revisited last, if the present graph results from that, and how.
     pub(super) revisited: Option<(EventId, Alternative)>,
-    pub(super) has_started: bool,
     // Why the exploration cannot continue. Reported at the next point, if necessary of the next
     // execution.
     pub(super) problem: Option<Choice>,

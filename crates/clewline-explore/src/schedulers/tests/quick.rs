@@ -95,7 +95,7 @@ fn both(
     strange: Option<u32>,
     mut check: impl FnMut(&str, &[(Vec<String>, Coverage); 2]),
 ) {
-    for entry in SCHEDULERS.iter().filter(|it| !it.explores_graphs) {
+    for entry in SCHEDULERS.iter() {
         for preemptions in [None, Some(1), Some(2)] {
             let bounds = Bounds::default().with(&PREEMPTIONS, preemptions);
             let settings =

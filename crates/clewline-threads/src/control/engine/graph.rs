@@ -12,7 +12,7 @@ use clewline_explore::{Access, AtomicStep, Ending, GraphPath, Scheduler, SharedI
 use super::state::{Control, Engine};
 use crate::control::memory::{AtomicAccess, ChoiceSource, MemoryModel};
 
-const MODEL: &str = "the scheduler `graph` explores `--memory-model rc11` only; use `bounded-dpor`";
+const MODEL: &str = "the scheduler `graph` explores `--memory-model sc` and `rc11` only; use `bounded-dpor`";
 const FOREIGN: &str = "the scheduler `graph` does not explore unmodified code; use `bounded-dpor`";
 const REAL_TIME: &str = "the scheduler `graph` does not see the order of an execution, which `--real-time` asks \
                          for; use `bounded-dpor`";
@@ -29,16 +29,22 @@ pub(super) const STARTED_TASKS: &str =
 impl Engine {
     /// An execution begins. Returns why the scheduler cannot explore it, if it cannot.
     pub(in crate::control) fn refusal(&mut self, scheduler: &mut dyn Scheduler) -> Option<&'static str> {
-        self.is_graph = scheduler.fast_path().is_some_and(|it| it.graph().is_some());
+        self.is_graph = false;
         let settings = self.weak.settings;
+        let graph = scheduler.fast_path().and_then(|it| it.graph())?;
+        if settings.model == MemoryModel::SequentiallyConsistent {
+            return None;
+        }
+        graph.chooses_stores();
+        self.is_graph = true;
         let reasons = [
             (self.foreign.is_some(), FOREIGN),
-            (settings.model != MemoryModel::ReleaseAcquire, MODEL),
+            (settings.model == MemoryModel::Tso, MODEL),
             (settings.real_time, REAL_TIME),
             (settings.stale_max.is_some(), STALE_READS),
             (settings.spurious_failures || self.limits.spurious != 0, SPURIOUS),
         ];
-        reasons.into_iter().find(|it| self.is_graph && it.0).map(|it| it.1)
+        reasons.into_iter().find(|it| it.0).map(|it| it.1)
     }
 
     /// The scheduler, if it explores graphs and is asked.

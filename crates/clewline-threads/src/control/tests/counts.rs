@@ -8,7 +8,7 @@ use clewline_explore::{
     Access,
     schedulers::{
         bounded::Bounded, bounded_dpor::BoundedDpor, causality::DependenceRelation, dpor::Dpor,
-        exhaustive::Exhaustive,
+        exhaustive::Exhaustive, graph::Graph,
     },
 };
 
@@ -144,6 +144,8 @@ fn counts_of_increments_and_of_a_counter_with_a_lock() {
             ExplorationCounts { executions: 1_680, stuck: 0, histories: 1_680 }
         );
     }
+    assert_eq!(increments(&mut Graph::default()).executions, 20);
+    assert_eq!(mutex_counter(&mut Graph::default()).executions, 1_680);
     assert_eq!(increments(&mut BoundedDpor::new(Some(2))).executions, 14);
     assert_eq!(mutex_counter(&mut BoundedDpor::new(Some(2))).executions, 192);
 }
@@ -153,6 +155,7 @@ fn counts_of_a_stack() {
     assert_eq!(treiber(&mut Exhaustive::default()), (126, 32));
     assert_eq!(treiber(&mut plain()), (62, 32));
     assert_eq!(treiber(&mut dpor()), (62, 32));
+    assert_eq!(treiber(&mut Graph::default()), (62, 32));
     assert_eq!(treiber(&mut Bounded::new(Some(2))), (26, 22));
     assert_eq!(treiber(&mut BoundedDpor::new(Some(2))), (26, 22));
 }
@@ -162,6 +165,7 @@ fn counts_of_a_queue_whose_histories_a_plain_reduction_loses() {
     assert_eq!(queue(&mut Exhaustive::default()), (75_570, 30));
     assert_eq!(queue(&mut plain()), (158, 22));
     assert_eq!(queue(&mut dpor()), (220, 30));
+    assert_eq!(queue(&mut Graph::default()), (220, 30));
     assert_eq!(queue(&mut Bounded::new(Some(2))), (120, 26));
     assert_eq!(queue(&mut BoundedDpor::new(Some(2))), (68, 26));
 }

@@ -330,6 +330,15 @@ fn graph() -> Box<dyn Scheduler> {
 }
 
 #[test]
+fn graph_sees_every_canonical_history() {
+    let (programs, all, few) = unbounded(&graph).check_random("graph", KINDS, pick(1, 40));
+    assert!(
+        is_partial() || pick(15, 700) < programs && few < all / 2,
+        "{programs} programs, {all} executions, {few} with reduction"
+    );
+}
+
+#[test]
 fn graph_sees_every_canonical_history_of_atomics() {
     let world = World { model: MemoryModel::ReleaseAcquire, ..World::default() };
     let comparison = Comparison { world, ..unbounded(&graph) };

@@ -294,8 +294,7 @@ fn what_is_not_explored_is_refused_with_a_sentence() {
     let weak = under(ReleaseAcquire);
     let load = [vec![LOAD]];
     for (memory, word) in [
-        (under(SequentiallyConsistent), "`--memory-model rc11` only"),
-        (under(Tso), "`--memory-model rc11` only"),
+        (under(Tso), "`--memory-model sc` and `rc11` only"),
         (Memory { real_time: true, ..weak }, "`--real-time`"),
         (Memory { stale_max: Some(2), ..weak }, "stale reads"),
         (Memory { spurious_failures: true, ..weak }, "spurious failures"),

@@ -1,0 +1,166 @@
+//! The scheduler `graph` under sequential consistency: each class of equivalent schedules once.
+//!
+//! Two schedules are equivalent if all dependent steps have the same order: then each load reads the
+//! same store, the stores have the same order, and the same operations precede others. The classes
+//! are counted by brute force, among all schedules.
+
+use std::collections::BTreeSet;
+
+use clewline_core::Random;
+use clewline_explore::{
+    Begin, Choice, FastPath, GraphPath, Point, Scheduler, Step, System, TaskId, TaskSet,
+    schedulers::{exhaustive::Exhaustive, graph::Graph},
+};
+use clewline_testing::pick;
+
+use super::{
+    reductions::{History, KINDS, Matrix, World, history, program_of, random_program},
+    *,
+};
+
+/// A scheduler, and the steps of the present execution, and the values that tasks drew after a number
+/// of steps.
+struct Recorded<S> {
+    scheduler: S,
+    steps: Vec<Step>,
+    values: Vec<(usize, u32)>,
+}
+
+impl<S: Scheduler> Scheduler for Recorded<S> {
+    fn begin(&mut self, begin: Begin) -> bool {
+        self.steps.clear();
+        self.values.clear();
+        self.scheduler.begin(begin)
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> Choice {
+        self.scheduler.choose(point)
+    }
+
+    fn choose_value(&mut self, n: u32) -> u32 {
+        let value = self.scheduler.choose_value(n);
+        self.values.push((self.steps.len(), value));
+        value
+    }
+
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl<S: Scheduler> FastPath for Recorded<S> {
+    fn on_step(&mut self, step: &Step) {
+        self.steps.push(*step);
+        self.scheduler.fast_path().into_iter().for_each(|it| it.on_step(step));
+    }
+
+    fn abandoned(&mut self, step: &Step) {
+        self.scheduler.fast_path().into_iter().for_each(|it| it.abandoned(step));
+    }
+
+    fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+        self.scheduler.fast_path()?.replay_choice(enabled, arrived)
+    }
+
+    fn replay_step(&mut self, made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
+        self.steps.push(*made);
+        self.scheduler.fast_path()?.replay_step(made, enabled, arrived)
+    }
+
+    fn refuses(&mut self, step: &Step) -> bool {
+        self.scheduler.fast_path().is_some_and(|it| it.refuses(step))
+    }
+
+    fn graph(&mut self) -> Option<&mut dyn GraphPath> {
+        self.scheduler.fast_path()?.graph()
+    }
+}
+
+/// What equivalent schedules have in common: the steps of each task with the values that it drew, and
+/// the order of those that are dependent. A step is its task, its access, whether an operation is
+/// called or returns with it, and values.
+type Class = (Vec<(TaskId, Access, [bool; 2], Vec<u32>)>, Vec<[(TaskId, usize); 2]>);
+
+fn class_of(steps: &[Step], values: &[(usize, u32)]) -> Class {
+    let name = |at: usize| {
+        let task = steps[at].task;
+        (task, steps[..at].iter().filter(|it| it.task == task).count())
+    };
+    let drawn = |at: usize| values.iter().filter(|it| it.0 == at).map(|it| it.1).collect();
+    let made = |(at, it): (usize, &Step)| (it.task, it.access, [it.calls, it.returns], drawn(at));
+    let mut all: Vec<_> = steps.iter().enumerate().map(made).collect();
+    all.sort_by_key(|it| it.0);
+    let pairs = (0..steps.len()).flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
+    let pairs = pairs.filter(|(earlier, later)| steps[*earlier].is_dependent(&steps[*later]));
+    let mut pairs: Vec<_> = pairs.map(|(earlier, later)| [name(earlier), name(later)]).collect();
+    pairs.sort_unstable();
+    (all, pairs)
+}
+
+/// What a scheduler explores.
+#[derive(Default)]
+struct Explored {
+    histories: BTreeSet<History>,
+    classes: HashSet<Class>,
+    /// Executions to their end, and those that were abandoned because nothing new could follow.
+    executions: usize,
+    redundant: usize,
+}
+
+/// `None` if there are too many executions, or one is too long.
+fn explored<S: Scheduler>(matrix: &Matrix, scheduler: S, most: usize) -> Option<Explored> {
+    let mut scheduler = Recorded { scheduler, steps: Vec::new(), values: Vec::new() };
+    let (mut program, mut begin) = (program_of(matrix, World::default()), Begin::Anew);
+    let mut explored = Explored::default();
+    while scheduler.begin(begin) {
+        begin = Begin::Next;
+        match program.run(&mut scheduler) {
+            Ending::Redundant => explored.redundant += 1,
+            Ending::Restart => (begin, explored) = (Begin::Anew, Explored::default()),
+            ending @ (Ending::Full | Ending::Stuck | Ending::Panicked) => {
+                explored.executions += 1;
+                explored.histories.insert(history(&program.outcome(), &ending));
+                explored.classes.insert(class_of(&scheduler.steps, &scheduler.values));
+            }
+            Ending::Cut => return None,
+            ending => panic!("{matrix:?}: {ending:?}"),
+        }
+        if most < explored.executions + explored.redundant {
+            return None;
+        }
+    }
+    Some(explored)
+}
+
+/// In these kinds of programs there are loops that wait, and tasks that other tasks start: what they
+/// do depends on more than the order of dependent steps.
+const NO_CLASSES: [&str; 7] =
+    ["spin locks", "spins", "late loops", "tasks", "threads", "locks and tasks", "locks and threads"];
+
+/// Here no task blocks.
+const NEVER_BLOCKED: [&str; 4] = ["plain", "updates", "tries", "values"];
+
+#[test]
+fn graph_executes_each_class_of_schedules_once() {
+    let (mut programs, mut schedules, mut classes, mut redundant) = (0, 0, 0, 0);
+    for (kind, actions) in KINDS.iter().filter(|it| !NO_CLASSES.contains(&it.0)) {
+        for seed in 0..pick(4, 100) {
+            let matrix = random_program(&mut Random::new(seed), actions);
+            let Some(expected) = explored(&matrix, Exhaustive::default(), pick(120, 1_000)) else { continue };
+            let found = explored(&matrix, Graph::default(), usize::MAX).expect("it ends");
+            assert_eq!(found.histories, expected.histories, "{kind}, {seed}: {matrix:?}");
+            assert!(found.classes == expected.classes, "{kind}, {seed}: {matrix:?}");
+            assert_eq!(found.executions, found.classes.len(), "{kind}, {seed}: twice: {matrix:?}");
+            if NEVER_BLOCKED.contains(kind) {
+                assert_eq!(found.redundant, 0, "{kind}, {seed}: {matrix:?}");
+            }
+            (programs, schedules) = (programs + 1, schedules + expected.executions);
+            (classes, redundant) = (classes + found.executions, redundant + found.redundant);
+        }
+    }
+    let seen = format!(
+        "{programs} programs, {schedules} schedules, {classes} classes, {redundant} executions without one"
+    );
+    eprintln!("{seen}");
+    assert!(pick(40, 1_000) < programs && classes * 5 < schedules * 4 && redundant * 20 < classes, "{seen}");
+}
