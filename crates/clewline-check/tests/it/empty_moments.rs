@@ -127,7 +127,7 @@ fn long(operations: usize, processes: usize, values: u32) -> Box<dyn ErasedHisto
 #[test]
 fn long_histories_with_pending_operations() {
     for (processes, values) in [(4, 20), (8, 5), (16, 20)] {
-        let case = long(5_000, processes, values);
+        let case = long(pick(1_500, 5_000), processes, values);
         let budget = Budget::unlimited().with_configurations(10_000);
         let judgement = judge(case.problems(), &JudgeOptions { budget, ..JudgeOptions::default() });
         assert!(judgement.algorithm.contains("empty-moments"), "{}", judgement.algorithm);
