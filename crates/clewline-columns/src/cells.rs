@@ -35,8 +35,8 @@ pub(crate) fn is_timestamps(array: &dyn Array) -> bool {
 const TOO_LARGE: &str =
     "expected an integer of 64 bits with a sign (of timestamps: of nanoseconds), found a larger one";
 
-/// What `cell` makes of the integers of a column of integers, or of timestamps in nanoseconds, if it
-/// is one; `null` where there is none.
+/// What `cell` makes of the integers of a column of integers, or of timestamps in nanoseconds, if
+/// it is one; `null` where there is none.
 fn integers<C: Copy>(
     array: &dyn Array,
     null: C,

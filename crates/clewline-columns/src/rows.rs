@@ -53,8 +53,8 @@ fn required(batch: &RecordBatch, name: &str) -> Result<ArrayRef, CellError> {
     }
 }
 
-/// Names by number. The numbers of recent ones are remembered: processes are few and take turns, and
-/// a row often has the object of the one before.
+/// Names by number. The numbers of recent ones are remembered: processes are few and take turns,
+/// and a row often has the object of the one before.
 struct Numbered {
     all: Interner<Value>,
     recent: Vec<(Option<Value>, u32)>,

@@ -38,7 +38,8 @@ pub(crate) fn sort_by_time(order: &mut Vec<u32>, times: &[i64]) {
 }
 
 /// Sorts stably, unless that takes more moves per entry than a radix sort costs, which is noticed
-/// after the first few hundred entries. Returns false then; the result is still a stable reordering.
+/// after the first few hundred entries. Returns false then; the result is still a stable
+/// reordering.
 fn insertion_sort(order: &mut [u32], times: &[i64]) -> bool {
     let mut moves = INSERTION_MOVES_PER_ENTRY_MAX * order.len().min(RADIX_SORT_ENTRIES_MIN);
     for at in 1..order.len() {

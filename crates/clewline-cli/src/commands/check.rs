@@ -304,7 +304,9 @@ fn check_file(args: &Args, check: &Check, path: &Path, reading: Reading) -> Resu
         order: if args.ordered { LineOrder::Promised } else { LineOrder::Seen },
         passes: match reading {
             Reading::OnePass => None,
-            Reading::Whole | Reading::AsNeeded => passes::Plan::of(args, path, &check)?,
+            Reading::Whole | Reading::AsNeeded => {
+                passes::Plan::of(args, path, &check, &name, violations_max(args))?
+            }
         },
         check,
         name,

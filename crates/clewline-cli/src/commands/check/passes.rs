@@ -20,7 +20,7 @@ use clewline_methods::{Check, Error, Report, available_memory, given_up};
 use clewline_report::render::Stream;
 use clewline_specs::CATALOG;
 
-use super::{args::Args, name, violations_max};
+use super::args::Args;
 use crate::commands::{
     compressed::is_compressed,
     output::DASH,
@@ -76,8 +76,15 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The passes over a file, if there is more than one.
-    pub(super) fn of(args: &Args, path: &Path, check: &Check) -> Result<Option<Plan>, Error> {
+    /// The passes over a file, which reports call `name`, if there is more than one. For as many
+    /// violated parts as `violations_max` says there is a counterexample.
+    pub(super) fn of(
+        args: &Args,
+        path: &Path,
+        check: &Check,
+        name: &str,
+        violations_max: usize,
+    ) -> Result<Option<Plan>, Error> {
         let count = match args.passes {
             Passes::Count(count) => count,
             Passes::Auto => chosen(args, path),
@@ -87,11 +94,11 @@ impl Plan {
             Ok(Plan {
                 count,
                 check: check.clone(),
-                name: name(args, path),
+                name: name.to_owned(),
                 spec: args.spec.clone(),
                 circumstances: args.known.circumstances().map_err(|it| refused(&format!("{it:?}")))?,
                 algorithm: args.algorithm.parse().map_err(|it: NotFound| refused(&it))?,
-                violations_max: violations_max(args),
+                violations_max,
                 timeout: args.timeout,
             })
         };

@@ -82,7 +82,8 @@ fn refuse(args: &Args, shard: Shard) -> Result<(), Failure> {
 
 /// The passes over a file, if there are several.
 fn plan(args: &Args, path: &Path, check: &Check) -> Result<Option<Plan>, Failure> {
-    Plan::of(args, path, check).map_err(|it| Failure::Message(it.to_string()))
+    let plan = Plan::of(args, path, check, &name(args, path), violations_max(args));
+    plan.map_err(|it| Failure::Message(it.to_string()))
 }
 
 /// The numbers of the passes of a shard. Where there are no passes, each shard reads the file once.
