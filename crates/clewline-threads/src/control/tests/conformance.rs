@@ -227,7 +227,8 @@ fn a_bounded_reduction_reports_whether_the_bound_excluded_anything() {
     for matrix in programs(pick(1, 2)) {
         let (all, Some(_)) = histories(&matrix, &mut Exhaustive::default()) else { continue };
         let reductions = || bounded().filter(|(_, is_adaptive)| *is_adaptive);
-        for (preemptions, (entry, _)) in [0, 1, 2, 1_000].iter().flat_map(|n| reductions().map(|it| (*n, it))) {
+        for (preemptions, (entry, _)) in [0, 1, 2, 1_000].iter().flat_map(|n| reductions().map(|it| (*n, it)))
+        {
             let mut scheduler = (entry.make)(&within(Some(preemptions)));
             let is_part = histories(&matrix, &mut *scheduler).0 != all;
             assert!(scheduler.is_bounded() || !is_part, "{} {preemptions}: {matrix:?}", entry.name);
