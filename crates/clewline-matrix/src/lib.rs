@@ -8,6 +8,7 @@
 //! * [`CallList`] and [`ColumnList`] are calls and columns as a builder takes them.
 //! * [`Strategy`], [`Extent`] and [`Survey`] say which executions are made, and which were.
 //! * [`orders`] and [`serializability`] look at one execution.
+//! * [`ObservationSet`] has the serial histories of a matrix, and is a specification.
 //! * [`SubjectFactory`] and [`ErasedSubject`] are how a method runs a subject on real threads
 //!   without knowing its type.
 
@@ -15,6 +16,7 @@ mod call_list;
 mod every;
 mod inputs;
 mod matrix;
+mod observations;
 pub mod orders;
 pub mod plan;
 mod recording;
@@ -28,6 +30,7 @@ pub use call_list::{CallList, ColumnList};
 pub use every::{Every, ShownResult};
 pub use inputs::{ErasedSubject, Inputs, RunResult, Session, SubjectFactory};
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls, method, split_method, split_outside};
+pub use observations::{Nondeterminism, ObservationSet, SerialHistory};
 pub use recording::recording;
 pub use specified::{SpecifiedSubject, ToErasedHistory};
 pub use survey::{EncodedSerialHistories, Explained, Extent, Strategy, Survey, Visits, why_cut};

@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use clewline_check::ObservationSet;
 use clewline_core::ResultId;
 use clewline_explore::Ending;
-use clewline_matrix::{EncodedSerialHistories, Explained, TestProgram, Visits};
+use clewline_matrix::{EncodedSerialHistories, Explained, ObservationSet, TestProgram, Visits};
 use clewline_threads::control::{DataRace, ExecutionOutcome};
 use rustc_hash::FxBuildHasher;
 

@@ -10,14 +10,14 @@ use std::{
     time::Duration,
 };
 
-use clewline_check::{ObservationSet, SerialHistory};
 use clewline_core::{Interner, ResultId};
 use clewline_explore::{
     Coverage, Ending, Limit, TaskId,
     schedulers::{self, SchedulerEntry, SchedulerSettings, bounded, replay::Replay},
 };
 use clewline_matrix::{
-    Component, EncodedSerialHistories, Explained, Explorable, Extent, Strategy, Survey, TestProgram, Visits,
+    Component, EncodedSerialHistories, Explained, Explorable, Extent, ObservationSet, SerialHistory,
+    Strategy, Survey, TestProgram, Visits,
 };
 use clewline_threads::{
     control::{CallOutcome, Calls, Limits, Panic},

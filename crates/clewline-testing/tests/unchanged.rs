@@ -68,6 +68,8 @@ impl Repository {
             .env("RUNNER", "this script")
             .envs([("RUSTC_WORKSPACE_WRAPPER", "driver"), ("CLIPPY_ARGS", "given")])
             .env("CARGO_MANIFEST_DIR", self.0.join("crates").join(name))
+            // `./test --again` sets it.
+            .env_remove("CLEWLINE_AGAIN")
             .envs(more.iter().copied())
             .output()
             .unwrap();

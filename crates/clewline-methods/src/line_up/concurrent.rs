@@ -6,15 +6,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{JudgeOptions, ObservationSet, Stuck, judge, stuck};
+use clewline_check::{JudgeOptions, Stuck, judge, stuck};
 use clewline_core::{
     History, MayFail, MayFailHistory, ObjectId, OperationId, Problem, ProcessId, ResultId, Shown, Timed,
     Verdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, TaskId, explore, schedulers::replay::Replay};
 use clewline_matrix::{
-    EncodedSerialHistories, Explained, Extent, Strategy, Survey, TestProgram, Visit, Visits, orders,
-    serializability, why_cut,
+    EncodedSerialHistories, Explained, Extent, ObservationSet, Strategy, Survey, TestProgram, Visit, Visits,
+    orders, serializability, why_cut,
 };
 use clewline_report::render::Cause;
 use clewline_threads::control::{CallOutcome, DataRace, Excess, ExecutionOutcome, Unended};

@@ -6,8 +6,7 @@
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
-use clewline_check::ObservationSet;
-use clewline_matrix::Matrix;
+use clewline_matrix::{Matrix, ObservationSet};
 
 use super::{
     options::{LineUpOptions, Reference},

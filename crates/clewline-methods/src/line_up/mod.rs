@@ -335,7 +335,7 @@ impl MatrixCheck<'_> {
             && let Some(found) = observed.set.nondeterminism()
         {
             // The ends of the two are reported; whole executions begin with them.
-            let begins = |(it, _): &&(clewline_check::SerialHistory, Schedule)| {
+            let begins = |(it, _): &&(clewline_matrix::SerialHistory, Schedule)| {
                 it.complete.starts_with(&found.other.complete)
                     && (found.other.stuck.is_none() || found.other.stuck == it.stuck)
             };
@@ -461,7 +461,7 @@ impl MatrixCheck<'_> {
 
     fn show(
         &self,
-        history: &clewline_check::SerialHistory,
+        history: &clewline_matrix::SerialHistory,
         operations: Option<&[ObservedOperation]>,
     ) -> ShownSerialHistory {
         let order: Vec<usize> = history.complete.iter().map(|it| it.0 as usize).collect();

@@ -47,7 +47,7 @@ impl Observations {
                 .map(|(at, text)| (*at as u32, ResultId(texts.intern_ref(text))))
                 .collect();
             let stuck = serial.stuck.map(|it| it as u32);
-            observed.set.insert(&clewline_check::SerialHistory { complete, stuck });
+            observed.set.insert(&clewline_matrix::SerialHistory { complete, stuck });
         }
         observed
     }

@@ -44,7 +44,7 @@ pub fn observe(
     if let Some(why) = observed.incomplete {
         return Err(CodecError(why));
     }
-    let serial = |it: clewline_check::SerialHistory| ShownSerialHistory {
+    let serial = |it: clewline_matrix::SerialHistory| ShownSerialHistory {
         complete: it.complete.iter().map(|it| (it.0 as usize, texts[it.1.0].clone())).collect(),
         stuck: it.stuck.map(|it| it as usize),
         wrong_order: None,

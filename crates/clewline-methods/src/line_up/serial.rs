@@ -2,10 +2,9 @@
 
 use std::{collections::HashMap, ops::ControlFlow};
 
-use clewline_check::{ObservationSet, SerialHistory};
 use clewline_core::{Interner, ResultId};
 use clewline_explore::{Coverage, Diverged, Ending, Limit, Schedule};
-use clewline_matrix::{Extent, Strategy, Survey, TestProgram, why_cut};
+use clewline_matrix::{Extent, ObservationSet, SerialHistory, Strategy, Survey, TestProgram, why_cut};
 use clewline_threads::control::ExecutionOutcome;
 use rustc_hash::FxBuildHasher;
 

@@ -237,7 +237,7 @@ impl Traces {
         self.races.extend(first.map(|it| Race { first: *it, second: *step, position }));
     }
 
-    /// The sleep set of the next node, which is new; the steps of its tasks are added to `sleepers`.
+    /// The sleep set of the next node, which is new. Steps of its tasks are added to `sleepers`.
     fn next_sleep_set(&mut self) -> TaskSet {
         let Some(event) = self.causality.events.last() else { return TaskSet::EMPTY };
         let (parent, step) = (self.tree.nodes[event.node as usize], event.step);
@@ -260,8 +260,8 @@ impl Traces {
         sleep_set
     }
 
-    /// Adds what reverses the races of this execution to wakeup trees. Also of its races that earlier
-    /// executions had: what follows them is not the same.
+    /// Adds what reverses the races of this execution to wakeup trees. Also of its races that
+    /// earlier executions had: what follows them is not the same.
     fn reverse_races(&mut self) {
         for at in 0..self.races.len() {
             let Race { first, second, .. } = self.races[at];
@@ -275,8 +275,8 @@ impl Traces {
         }
     }
 
-    /// Where `sequence`, or what follows it, executes the step of some task that is asleep at `node`
-    /// or was tried there, if that can come first.
+    /// Where `sequence`, or what follows it, executes the step of some task that is asleep at
+    /// `node` or was tried there, if that can come first.
     fn asleep(&self, node: usize, sequence: &[Step]) -> Initial {
         let at = &self.tree.nodes[node];
         let later = self.tree.nodes[node + 1..].iter().find(|it| !it.is_value());

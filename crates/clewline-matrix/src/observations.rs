@@ -3,7 +3,7 @@
 //! The calls are those of one matrix, so an operation is a number, and so is its result. Serial
 //! histories share prefixes and are kept as a tree: a state of the object is the serial history
 //! that led to it. An operation without a result in a state blocks there, so that
-//! [`judge`](crate::judge) and [`stuck`](crate::stuck()) need nothing more.
+//! `judge` and `stuck` of the checkers need nothing more.
 //!
 //! An exploration checks thousands of small histories, and a general checker would spend most of
 //! its time on setup. So the set also decides by itself, by walking its tree:
