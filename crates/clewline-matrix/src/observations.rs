@@ -337,11 +337,11 @@ impl Specification for ObservationSet {
 
 #[cfg(test)]
 mod tests {
+    use clewline_check::{JudgeOptions, Stuck, judge, stuck};
     use clewline_core::{Budget, Event, History, Problem, Random, Verdict};
     use clewline_testing::pick;
 
     use super::*;
-    use crate::{JudgeOptions, Stuck, judge, stuck};
 
     fn serial(complete: &[(u32, u32)], stuck: Option<u32>) -> SerialHistory {
         SerialHistory { complete: complete.iter().map(|&(at, it)| (at, ResultId(it))).collect(), stuck }

@@ -15,6 +15,7 @@
 mod check;
 pub mod environment;
 mod error;
+pub mod limits;
 #[cfg(feature = "line-up")]
 pub mod line_up;
 #[cfg(feature = "html")]
@@ -26,9 +27,9 @@ mod saving;
 pub mod stress;
 
 pub use check::{Alarm, Check, CheckProgress, Keys, LineOrder, Report, Watch, check, check_file, given_up};
-pub use clewline_check::limits::available_memory;
 pub use clewline_matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use error::Error;
+pub use limits::available_memory;
 #[cfg(feature = "html")]
 pub use page::page_of;
 pub use recorder::{OpenNote, OpenOperation, Recorder};

@@ -6,10 +6,12 @@ use clewline_actors::{
     ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario, Token,
     schedulers::{self, ActorScheduler, delay_bounded::DELAYS},
 };
-use clewline_check::limits::available_memory;
 use clewline_core::{Verdict, name_of_type};
 use clewline_explore::{Bound, schedulers::pct::DEPTH};
-use clewline_methods::environment::{Variables, set_bounds, this_test};
+use clewline_methods::{
+    available_memory,
+    environment::{Variables, set_bounds, this_test},
+};
 use clewline_report::{
     Regressions,
     render::{present, text},

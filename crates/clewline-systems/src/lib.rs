@@ -14,6 +14,7 @@ mod executions;
 mod finding;
 #[cfg(feature = "files")]
 mod from_file;
+mod frontier;
 #[cfg(feature = "html")]
 mod json;
 mod options;
@@ -35,6 +36,7 @@ use clewline_core::Verdict;
 pub use builder::Explore;
 pub use erased::{ErasedHarness, count, explore, replay, sample};
 pub use finding::{ActorFinding, ActorStep, ViolationKind};
+pub use frontier::{FrontierId, Frontiers};
 pub use options::{ExploreOptions, ExploreProgress, StopCondition, StuckCalls};
 pub use outcome::{ExploreError, ExploreOutcome, Metrics, PhaseTimes, States};
 pub use present::PresentedExploration;

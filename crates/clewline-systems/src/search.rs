@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use clewline_actors::{HistoryEvent, HistoryId, MessageSchedule};
-use clewline_check::limits::{Timer, with_process_memory};
 use clewline_core::{Budget, Reason};
+use clewline_methods::limits::{Timer, with_process_memory};
 
 use crate::{
     finding::ViolationKind,

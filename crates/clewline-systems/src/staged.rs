@@ -10,11 +10,12 @@ use clewline_actors::{
     HistoryEvent, HistorySummary, IncrementalJudge, InternedModel, Message, MessageId, Modality, Property,
     ReturnLookup, Rules, Scenario, Stepwise, Verdicts,
 };
-use clewline_check::{FrontierId, Frontiers};
 use clewline_core::{
     Codec, ErasedHistory, History, HistoryView, Names, Specification, Values, Verdict, VerdictKind,
     erase_with_codec, erase_with_debug,
 };
+
+use crate::frontier::{FrontierId, Frontiers};
 
 /// A system that can be staged with a subset of the calls of its scenario, under any rules.
 pub(super) trait DynHarness: Send + Sync {

@@ -14,9 +14,9 @@ use clewline_actors::{
     ModelTables, ReturnOf, Rules, Search, Stepwise, Verdicts, explore_states,
 };
 use clewline_bench::{ask_child, peak_bytes};
-use clewline_check::{FrontierId, Frontiers};
 use clewline_core::{Codec, Specification, Verdict, VerdictKind};
 use clewline_lab::systems::{ReadsAndWrites, Shape, SystemVisitor, find_system};
+use clewline_systems::{FrontierId, Frontiers};
 use cpu_time::ProcessTime;
 
 fn main() {

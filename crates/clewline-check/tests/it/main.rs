@@ -10,7 +10,6 @@ mod dead_ends;
 mod definition;
 mod empty_moments;
 mod failure_point;
-mod frontier;
 mod grow_only_set;
 mod hints;
 mod histories;

@@ -10,12 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Algorithm, JudgeOptions, compete, judge, limits::Timer};
+use clewline_check::{Algorithm, JudgeOptions, compete, judge};
 use clewline_core::{Budget, ErasedHistory, Reason, Verdict, Witness};
 use clewline_threads::RunEnding;
 
 use super::entry::{Size, caution};
-use clewline_methods::{Error, stress::Stress};
+use clewline_methods::{Error, limits::Timer, stress::Stress};
 
 /// The source of all figures.
 pub(super) const PAPER: &str = "G. Lowe, \"Testing for linearizability\", 2017";

@@ -17,10 +17,7 @@ use std::{
     time::Instant,
 };
 
-use clewline_check::{
-    Algorithm, JudgeOptions, Judgement, judge_by,
-    limits::{BudgetedReader, Timer, with_process_memory},
-};
+use clewline_check::{Algorithm, JudgeOptions, Judgement, judge_by};
 use clewline_core::{
     BorrowedHistory, Budget, Criterion, CriterionHistory, EmptyHistory, ErasedHistory, ErasedSpec, History,
     MayFailHistory, Reason, Recording, Specification, Verdict, name_of_type,
@@ -38,6 +35,7 @@ use self::{
 };
 use crate::{
     error::{Error, ErrorKind},
+    limits::{BudgetedReader, Timer, with_process_memory},
     relaxed::{JudgedRecording, Plan, Quasi, QuasiEvidence, QuasiReading, judge_program, judge_recording},
 };
 

@@ -12,11 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{
-    JudgeOptions, Judgement, Stuck, judge_history,
-    limits::{available_memory, with_process_memory},
-    stuck,
-};
+use clewline_check::{JudgeOptions, Judgement, Stuck, judge_history, stuck};
 use clewline_core::{
     Budget, ErasedHistory, GeneratorConfig, MayFailHistory, Random, Reason, Value, Verdict, is_interrupted,
 };
@@ -33,6 +29,7 @@ use super::{
 use crate::{
     check::Report,
     error::Error,
+    limits::{available_memory, with_process_memory},
     relaxed::{FactorHistogram, JudgedRecording, QuasiEvidence},
 };
 

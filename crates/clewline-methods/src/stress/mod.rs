@@ -51,7 +51,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_check::{Algorithm, failure_point, limits::available_memory};
+use clewline_check::{Algorithm, failure_point};
 #[cfg(feature = "serde")]
 use clewline_core::erase_with;
 use clewline_core::{
@@ -65,6 +65,7 @@ use clewline_threads::{Clock, Noise, Pinning, Subject, WorkerSettings};
 use crate::{
     environment::this_test,
     error::{Error, ErrorKind},
+    limits::available_memory,
     relaxed::{Quasi, QuasiReading, QuasiRequest},
 };
 

@@ -13,10 +13,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Algorithm, PartsJudged, Selection, limits::resident_bytes, parts};
+use clewline_check::{Algorithm, PartsJudged, Selection, parts};
 use clewline_core::{ErasedHistory, NotFound, ObjectKind, Problem, Reason, RowFilter, Verdict};
 use clewline_formats::Circumstances;
-use clewline_methods::{Check, Error, Report, available_memory, given_up};
+use clewline_methods::{Check, Error, Report, available_memory, given_up, limits::resident_bytes};
 use clewline_report::render::Stream;
 use clewline_specs::CATALOG;
 

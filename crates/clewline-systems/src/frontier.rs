@@ -138,3 +138,6 @@ impl<S: Specification> Frontiers<S> {
         next.into_iter().map(|it| self.states.intern(it)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,10 @@
 //! Frontiers agree with the oracle on random histories, event by event.
 
-use clewline_check::{Frontiers, check, search::SEARCHES};
+use clewline_check::{check, search::SEARCHES};
 use clewline_core::{Budget, Event, History, Problem, Random, Specification, Value, Verdict};
 use clewline_specs::{bag, register};
+
+use super::*;
 
 /// Grows random histories of `calls`, each by a process of its own, and compares the two after
 /// every event.
