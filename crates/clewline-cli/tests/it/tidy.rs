@@ -403,8 +403,7 @@ fn libraries_do_not_print() {
 
 /// The dependencies of each crate, one crate a line, without those of tests.
 ///
-/// The process of `remote` that makes the calls looks for serial witnesses, as the driver does.
-/// `tsan` is loaded into the programs of users, so it has no reports, and of checking only that.
+/// `tsan` is loaded into the programs of users, so it has neither reports nor checkers.
 const DEPENDENCIES: &str = "
 clewline: clewline-actors clewline-async clewline-check clewline-core clewline-formats clewline-macros \
 clewline-matrix clewline-methods clewline-report clewline-specs clewline-systems clewline-threads
@@ -427,7 +426,7 @@ clewline-matrix: clewline-core clewline-explore clewline-threads
 clewline-methods: clewline-check clewline-core clewline-explore clewline-formats clewline-matrix \
 clewline-report clewline-specs clewline-threads rustc-hash serde serde_json
 clewline-monitor: clewline-core
-clewline-remote: clewline-check clewline-core clewline-explore clewline-matrix clewline-threads rustc-hash
+clewline-remote: clewline-core clewline-explore clewline-matrix clewline-threads rustc-hash
 clewline-report: clewline-core serde_json unicode-width
 clewline-script: clewline-core
 clewline-specs: clewline-core
