@@ -1,8 +1,8 @@
 //! The scheduler `graph` under sequential consistency: each class of equivalent schedules once.
 //!
-//! Two schedules are equivalent if all dependent steps have the same order: then each load reads
-//! the same store, the stores have the same order, and the same operations precede others. The classes
-//! are counted by brute force, among all schedules.
+//! Two schedules are equivalent if all dependent steps have the same order: then each load
+//! reads the same store, the stores have the same order, and the same operations precede
+//! others. The classes are counted by brute force, among all schedules.
 
 use std::collections::BTreeSet;
 
@@ -76,9 +76,9 @@ impl<S: Scheduler> FastPath for Recorded<S> {
     }
 }
 
-/// What equivalent schedules have in common: the steps of each task with the values that it drew,
-/// and the order of those that are dependent. A step is its task, its access, whether an operation is
-/// called or returns with it, and values.
+/// What equivalent schedules have in common: the steps of each task with the values that it
+/// drew, and the order of those that are dependent. A step is its task, its access, whether an
+/// operation is called or returns with it, and values.
 type Class = (Vec<(TaskId, Access, [bool; 2], Vec<u32>)>, Vec<[(TaskId, usize); 2]>);
 
 fn class_of(steps: &[Step], values: &[(usize, u32)]) -> Class {
