@@ -43,5 +43,14 @@ fn a_process_that_vanishes_does_not_end_the_program() {
         let found = program.by_first().run(&given);
         assert!(matches!(found.code, Some(1 | 3)), "{matrix}: {}{}", found.out, found.err);
         assert!(!found.err.contains("SIGPIPE"), "{matrix}: {}{}", found.out, found.err);
+        assert!(!found.out.contains("the limit was reached"), "{matrix}: {}", found.out);
     }
+}
+
+/// The reason is what happened, also if it happened in a serial execution.
+#[test]
+fn a_process_that_vanishes_in_a_serial_execution_is_the_reason() {
+    let Some(program) = build("vanishes.c", &[]) else { return };
+    let given = ["--matrix", "vanish(50)", "--isolate", "--shrink", "none", "--format", "json"];
+    program.by_first().run(&given).unknown("serial execution 1 was lost: the process ended with code 7");
 }

@@ -70,6 +70,7 @@ pub(crate) fn observe(
 ) -> SerialObservations {
     let mut observed = SerialObservations::default();
     let mut renamed = ResultNumbering::default();
+    let mut lost = None;
     program.keep(true, false);
     let Survey { coverage, executions, .. } =
         program.explore(Strategy::Serial, extent, &mut |program, ending, _| match ending {
@@ -83,6 +84,9 @@ pub(crate) fn observe(
             }
             Ending::Panicked => {
                 observed.panicked = program.schedule();
+                // Its process may have ended before it told what had been executed.
+                let panic = program.outcome().panic.filter(|_| observed.panicked.is_none());
+                lost = panic.map(|it| it.1.message);
                 ControlFlow::Break(())
             }
             Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) | Ending::Refused(_) => {
@@ -104,6 +108,9 @@ pub(crate) fn observe(
             Some(format!("interrupted after {executions} serial executions"))
         }
         Coverage::Limited(Limit::Other(reason)) => Some(reason),
+        Coverage::Limited(Limit::Stopped) if lost.is_some() => {
+            Some(format!("serial execution {executions} was lost: {}", lost.unwrap_or_default()))
+        }
         Coverage::Limited(Limit::Stopped) => {
             Some(format!("the limit was reached after {executions} serial executions"))
         }

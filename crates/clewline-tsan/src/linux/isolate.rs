@@ -148,6 +148,8 @@ impl Isolated {
             false => format!("the process ended with code {}", libc::WEXITSTATUS(status)),
         };
         let panic = Panic { kind: FailureKind::Crash, message, ..Panic::default() };
+        // What is kept is of the execution before.
+        self.kept = ReceivedState::default();
         self.kept.outcome.panic = Some((TaskId(0), panic));
         Ending::Panicked
     }
