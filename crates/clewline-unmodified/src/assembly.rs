@@ -23,7 +23,8 @@ pub struct UnseenInstruction {
     pub place: Option<(String, u32)>,
     /// The function that contains it, after inlining.
     pub function: Option<String>,
-    /// The instruction: `lock xaddq`. Of a struct by value, the function that is called.
+    /// The instruction: `lock xaddq`. Of a struct by value, the function that is called; of an
+    /// access of an odd size, what it does.
     pub instruction: String,
     /// Why it is not instrumented.
     pub cause: UnseenCause,
@@ -42,6 +43,8 @@ pub enum UnseenCause {
     Argument,
     /// It stores a struct that a function returns.
     Result,
+    /// It accesses a number of bytes that the compiler does not instrument.
+    Size,
 }
 
 impl fmt::Display for UnseenInstruction {
@@ -59,6 +62,7 @@ impl fmt::Display for UnseenInstruction {
             UnseenCause::NotInstrumented => {
                 write!(f, "{has}`{instruction}` in code that is not instrumented: it")?;
             }
+            UnseenCause::Size => write!(f, "{instruction}, which is not instrumented: it")?,
             UnseenCause::Argument => {
                 write!(f, "passes a struct by value to `{instruction}`: how it is copied")?;
             }

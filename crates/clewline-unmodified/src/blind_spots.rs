@@ -60,6 +60,7 @@ impl BlindSpot {
                     UnseenCause::NotInstrumented => "excluded",
                     UnseenCause::Argument => "argument",
                     UnseenCause::Result => "result",
+                    UnseenCause::Size => "size",
                 };
                 let function = it.function.as_deref().unwrap_or_default();
                 [cause, &it.symbol, function, &it.instruction, file, &line].join("\t")
@@ -76,6 +77,7 @@ impl BlindSpot {
             "inline" => UnseenCause::Inline,
             "argument" => UnseenCause::Argument,
             "result" => UnseenCause::Result,
+            "size" => UnseenCause::Size,
             _ => UnseenCause::NotInstrumented,
         };
         let (symbol, function, instruction) = (fields.next()?, fields.next()?, fields.next()?);

@@ -22,14 +22,6 @@ pub(super) fn find(kind: CompilerKind, text: &str, assembly: &str) -> Vec<Unseen
     }
 }
 
-/// Whether clang may pass a struct on the stack: otherwise its language need not be read.
-pub(super) fn may_be_passed(assembly: &str) -> bool {
-    assembly.lines().map(str::trim).any(|it| {
-        let copies_pointer = it.starts_with("movq\t%rsp, ") && !it.ends_with("%rbp");
-        it.starts_with("rep") || copies_pointer || it.contains("mov") && it.contains("(%rsp)")
-    })
-}
-
 fn unseen(symbol: &str, callee: &str, place: Option<(String, u32)>, cause: UnseenCause) -> UnseenInstruction {
     UnseenInstruction {
         place,
@@ -268,7 +260,7 @@ fn passed_pointer(rest: &str) -> &str {
 
 /// Whether a pointer in clang's language points into a variable or a parameter of the function,
 /// whose lines up to the use are `above`.
-fn is_own(pointer: &str, above: &[&str]) -> bool {
+pub(super) fn is_own(pointer: &str, above: &[&str]) -> bool {
     let defines =
         |line: &&&str| line.trim_start().strip_prefix(pointer).is_some_and(|it| it.starts_with(" = "));
     let Some(line) = above.iter().rev().find(defines) else {
@@ -288,7 +280,7 @@ fn is_own(pointer: &str, above: &[&str]) -> bool {
 }
 
 /// The place of `… !dbg !23`.
-fn place_of(line: &str, lines: &[&str]) -> Option<(String, u32)> {
+pub(super) fn place_of(line: &str, lines: &[&str]) -> Option<(String, u32)> {
     let node = |name: &str| lines.iter().rev().find_map(|it| it.strip_prefix(name)?.strip_prefix(" = "));
     let field = |node: &str, name: &str| {
         let value = node.split_once(name)?.1.trim_start();

@@ -41,6 +41,7 @@ mod program;
 mod runtime;
 mod scratch;
 mod session;
+mod sizes;
 mod toolchain;
 mod unit;
 

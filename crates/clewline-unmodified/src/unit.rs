@@ -11,6 +11,7 @@ use super::{
     exclusion,
     headers::Headers,
     scratch::Scratch,
+    sizes,
 };
 
 /// Runs a compiler; the inner error is its message.
@@ -76,7 +77,7 @@ impl Unit<'_> {
         output(command.arg("-S").arg("-o").arg(&text))?.map_err(failed)?;
         let mut code = read(&text)?;
         let assembly::Assembly { mut unseen, silent } = assembly::read(&code);
-        if !is_gcc && (!silent.is_empty() || by_value::may_be_passed(&code)) {
+        if !is_gcc {
             let mut command = self.instrumenting(compiler, headers);
             output(command.args(exclusion::language_flags(&name)))?.map_err(failed)?;
         }
@@ -87,6 +88,9 @@ impl Unit<'_> {
         let whole = |it: &str| it.strip_suffix(".cold").unwrap_or(it).to_owned();
         unseen.extend(silent.into_iter().filter(|it| !known.contains(&*whole(&it.symbol))));
         unseen.extend(by_value::find(compiler.kind(), &list, &code));
+        if !is_gcc {
+            unseen.extend(sizes::find(&list).into_iter().filter(|it| known.contains(&*it.symbol)));
+        }
         if !unseen.is_empty() {
             let unseen: Vec<BlindSpot> = unseen.into_iter().map(BlindSpot::Instruction).collect();
             code.push_str(&recorded(&unseen));

@@ -135,6 +135,11 @@ impl Program {
         Program(vec![self.0[0].clone()])
     }
 
+    /// What the second compiler has made, alone.
+    pub(crate) fn by_second(&self) -> Option<Program> {
+        Some(Program(vec![self.0.get(1)?.clone()]))
+    }
+
     /// Explores it. Returns what was found with the first compiler; the others end the same way.
     #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {

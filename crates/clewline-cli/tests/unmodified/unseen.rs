@@ -68,6 +68,30 @@ fn structs_that_are_copied_unseen_make_the_verdict_unknown() {
     }
 }
 
+/// gcc instruments every size: it finds the race.
+#[test]
+fn accesses_of_sizes_that_are_not_instrumented_make_the_verdict_unknown() {
+    for level in pick(vec!["-O1"], vec!["-O0", "-O1", "-O2", "-O3"]) {
+        let Some(program) = build("sizes.c", &[level]) else { return };
+        for (kind, words) in [
+            ("vector", "get_vector reads 32 bytes at once"),
+            ("extended", "get_extended reads 10 bytes at once"),
+            ("odd", "get_odd reads 3 bytes at once"),
+        ] {
+            let matrix = format!("write_{kind}(2) | read_{kind}");
+            let given = [&["--matrix", &matrix], &JSON[..]].concat();
+            program.by_first().run(&given).violated("data-race");
+            let Some(other) = program.by_second() else { return };
+            let ran = other.run(&given);
+            ran.unknown(words);
+            assert!(ran.field("reason").contains("sizes.c:"), "{}", ran.out);
+            let trusting = [&given[..], &["--trust", words.split(' ').next().unwrap()]].concat();
+            other.run(&trusting).unknown(&words.replace("get", "set").replace("reads", "writes"));
+        }
+        program.run(&[&["--matrix", "own(1) | own(2)"], &JSON[..]].concat()).holds();
+    }
+}
+
 /// The same functions are in the program, and constants are read without instrumentation.
 #[test]
 fn what_did_not_run_does_not_matter() {
