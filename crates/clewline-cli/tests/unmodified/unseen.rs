@@ -191,6 +191,24 @@ fn what_libraries_write_is_found_out() {
     program.check("put(1) | put(2) get", &[]).holds();
 }
 
+/// The same of functions of the C++ library that objects have in their tables.
+#[test]
+fn what_virtual_functions_of_libraries_write_is_found_out() {
+    let Some(program) = build("tables.cc", &[]) else { return };
+    let of = |matrix: &'static str| [&["--matrix", matrix], &JSON[..]].concat();
+    let resource = "a virtual function of std::pmr::monotonic_buffer_resource (libstdc++";
+    program.run(&of("take | take")).unknown(resource);
+    program.by_first().run(&of("write(1) | write(2)")).unknown("::xsputn (libstdc++");
+    program.by_first().run(&[&of("take | take")[..], &["--isolate"]].concat()).unknown(resource);
+    for trusted in ["std::pmr::monotonic_buffer_resource", "libstdc++"] {
+        let trusting = [&of("take | take")[..], &["--trust", trusted]].concat();
+        program.by_first().run(&trusting).holds();
+    }
+    program.check("format(1) | format(2)", &[]).holds();
+    let Some(program) = build("tables.cc", &["LOCKED"]) else { return };
+    program.check("take write(1) | take write(2)", &[]).holds();
+}
+
 /// A program in which no second thread runs was not explored, whatever the reason.
 #[test]
 fn a_program_that_starts_no_thread_shows_nothing() {

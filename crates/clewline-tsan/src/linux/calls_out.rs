@@ -27,8 +27,22 @@ use super::{
 #[repr(C)]
 pub(super) struct Function {
     pub(super) target: usize,
+    /// As the source has it; of a virtual function, the symbol of a class that has it.
     pub(super) name: String,
+    pub(super) is_virtual: bool,
     pub(super) library: String,
+}
+
+impl Function {
+    pub(super) fn name(&self) -> String {
+        if !self.is_virtual {
+            return self.name.clone();
+        }
+        // Some are not exported.
+        let of_class = || format!("a virtual function of {}", places::readable(&self.name));
+        let find = || places::symbol(self.target).map_or_else(of_class, |it| places::readable(&it));
+        current_task::as_runtime(find)
+    }
 }
 
 /// A call that has not been compared yet.
@@ -156,7 +170,10 @@ impl Copy {
 
 /// The call races: its steps are not seen.
 pub(super) fn report_call(function: &Function, pc: usize, access: Access) {
-    report(&function.name, &function.library, pc, access);
+    // It may be made in every execution.
+    if !REPORTED.get().contains(&(pc, access)) {
+        report(&function.name(), &function.library, pc, access);
+    }
 }
 
 /// An access at this place races: perhaps it is the write of a call.

@@ -27,6 +27,7 @@ mod rust_std;
 mod signals;
 mod snapshot;
 mod subject;
+mod tables;
 mod trampolines;
 mod try_locks;
 mod unseen;

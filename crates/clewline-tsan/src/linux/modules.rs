@@ -18,6 +18,8 @@ pub(super) struct Module {
     pub(super) data: Vec<Range<usize>>,
     /// Its thread-local data.
     pub(super) local: Option<Local>,
+    /// Data that is written only while it is loaded: whole pages.
+    pub(super) constant: Option<Range<usize>>,
     /// Where it is loaded, and its table for the loader.
     base: usize,
     dynamic: Option<usize>,
@@ -146,13 +148,15 @@ pub(super) fn user_data() -> UserData {
 /// A function of a library of the system or the language that an instrumented module calls.
 #[derive(Debug)]
 pub(super) struct Import {
-    /// Its symbol.
+    /// Its symbol; of a virtual function, that of a class that has it.
     pub(super) name: String,
+    /// Whether it is called through the table of an object.
+    pub(super) is_virtual: bool,
     /// The file of the library, without folders.
     pub(super) library: String,
     pub(super) target: usize,
     /// Where the caller looks the address up.
-    slot: usize,
+    pub(super) slot: usize,
 }
 
 impl Import {
@@ -190,7 +194,13 @@ pub(super) fn imports(has_pointers: bool) -> Vec<Import> {
         for (slot, name) in module.function_slots(has_pointers) {
             // SAFETY: the slot belongs to the module, which is loaded.
             let target = unsafe { *(slot as *const usize) };
-            found.extend(library_of(target).map(|library| Import { name, library, target, slot }));
+            found.extend(library_of(target).map(|library| Import {
+                name,
+                is_virtual: false,
+                library,
+                target,
+                slot,
+            }));
         }
     }
     found
@@ -223,7 +233,7 @@ impl Module {
     }
 
     /// Objects of other modules that are in the data of this one.
-    fn copied_objects(&self) -> Vec<Range<usize>> {
+    pub(super) fn copied_objects(&self) -> Vec<Range<usize>> {
         const OTHERS: u64 = 7;
         const OTHER_BYTES: u64 = 8;
         const COPY: u32 = 5;
@@ -295,7 +305,6 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, modules:
         start..start + it.p_memsz as usize
     };
     let of = |kind: u32| headers.iter().filter(move |it| it.p_type == kind);
-    // Data that is written only while the module is loaded: whole pages.
     let constant = of(libc::PT_GNU_RELRO).next().map(|it| {
         let range = range(it);
         range.start & !0xfff..range.end & !0xfff
@@ -325,7 +334,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, modules:
         size: it.p_memsz as usize,
     });
     let dynamic = of(libc::PT_DYNAMIC).next().map(|it| base + it.p_vaddr as usize);
-    modules.push(Module { name, text, data, local, base, dynamic });
+    modules.push(Module { name, text, data, local, constant, base, dynamic });
     0
 }
 

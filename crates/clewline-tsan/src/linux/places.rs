@@ -129,6 +129,25 @@ pub(super) fn demangled(symbol: &str) -> Option<String> {
     }
 }
 
+/// The same without its parameters, or a name of C.
+pub(super) fn readable(symbol: &str) -> String {
+    let shown = demangled(symbol).unwrap_or_else(|| symbol.to_owned());
+    shown.split('(').next().unwrap_or_default().to_owned()
+}
+
+/// The symbol of the function at an address, if its module exports it.
+pub(super) fn symbol(address: usize) -> Option<String> {
+    // SAFETY: all zeros is a valid value.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: it is writable. A name that is found lives as long as the module.
+    unsafe {
+        if libc::dladdr(address as *const _, &raw mut info) == 0 || info.dli_sname.is_null() {
+            return None;
+        }
+        Some(CStr::from_ptr(info.dli_sname).to_string_lossy().into_owned())
+    }
+}
+
 /// A block by its number, and the offset in it: `#2+8`.
 pub(super) fn name(address: usize) -> Option<String> {
     let block = heap::block_of(address)?;

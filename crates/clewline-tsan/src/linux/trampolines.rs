@@ -10,7 +10,7 @@ use super::{
     current_task, entry,
     inputs::{self, Input, Registers},
     modules::{self, Import},
-    places, races, rust_std, unseen,
+    places, races, rust_std, tables, unseen,
 };
 
 /// Functions that write to nothing that threads share, except for what they protect themselves, by
@@ -68,17 +68,19 @@ pub(super) fn install() {
     }
     calls_out::prepare();
     // Rust's standard library calls the C library in this way, and orders what it does unseen.
-    let imports = modules::imports(!rust_std::is_in_program());
+    let mut imports = modules::imports(!rust_std::is_in_program());
+    imports.extend(tables::virtual_functions());
     let wanted: Vec<&Import> = imports.iter().filter(|it| is_wanted(it)).collect();
     let Some(mut code) = Trampolines::map(wanted.len()) else { return };
     let mut known = BTreeMap::new();
     for import in wanted {
         // One for each function: the code may compare pointers.
         let address = known.entry(import.target).or_insert_with(|| {
-            let (name, library) = (readable(&import.name), import.library.clone());
-            // It lives as long as the program.
             let (inputs, writes) = (inputs::of(&import.name), !is_harmless(import));
-            let function = Function { target: import.target, name, library };
+            let Import { target, is_virtual, ref name, ref library, .. } = *import;
+            let name = if is_virtual { name.clone() } else { places::readable(name) };
+            let function = Function { target, name, is_virtual, library: library.clone() };
+            // It lives as long as the program.
             code.add(Box::leak(Box::new(Watched { function, inputs, writes })))
         });
         import.redirect(*address);
@@ -91,18 +93,23 @@ fn is_harmless(import: &Import) -> bool {
 }
 
 fn is_wanted(import: &Import) -> bool {
-    let trust = unseen::trust();
     (!is_harmless(import) || !inputs::of(&import.name).is_empty())
         && !import.name.contains("__throw_")
-        && !trust.covers_function(&import.name)
-        && !trust.covers_function(&readable(&import.name))
-        && !trust.covers_file(&import.library)
+        && !is_trusted(import)
 }
 
-/// The name as the source has it.
-fn readable(name: &str) -> String {
-    let shown = places::demangled(name).unwrap_or_else(|| name.to_owned());
-    shown.split('(').next().unwrap_or_default().to_owned()
+fn is_trusted(import: &Import) -> bool {
+    let trust = unseen::trust();
+    // To find names takes a while.
+    if trust.0.is_empty() {
+        return false;
+    }
+    let own = if import.is_virtual { places::symbol(import.target) } else { None };
+    trust.covers_file(&import.library)
+        || [Some(import.name.clone()), own]
+            .iter()
+            .flatten()
+            .any(|it| trust.covers_function(it) || trust.covers_function(&places::readable(it)))
 }
 
 /// A function that is called through a trampoline, which knows the layout.
@@ -230,7 +237,7 @@ unsafe extern "C" fn note(watched: &'static Watched, pc: usize, arguments: *cons
     if races::points() == Points::Racing && races::is_point(pc) {
         entry::point(control, ptr::from_ref(function).addr(), 1, Access::Write, pc);
         control.conflict_with_all();
-        control.set_detail(|| function.name.clone());
+        control.set_detail(|| function.name());
         calls_out::report_call(function, pc, Access::Write);
     }
     if !races::runs_alone(control.task()) {
