@@ -22,7 +22,7 @@
 //! requests of its races at nodes above are recorded, and applied when sequential exploration would
 //! have made them.
 //!
-//! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order
+//! Source: P. Abdulla, S. Aronis, B. Jonsson, K. Sagonas, "Optimal dynamic partial order
 //! reduction", 2014, section 5.
 //!
 //! Invariants: `events` are those of the execution, and there is one node more. A step that sleeps

@@ -13,7 +13,7 @@
 //! Invariants: when a step is undone, everything that was recorded for it is undone, in reverse
 //! order; so the replayed prefix of an execution costs nothing here.
 //!
-//! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order
+//! Source: P. Abdulla, S. Aronis, B. Jonsson, K. Sagonas, "Optimal dynamic partial order
 //! reduction", 2014. The treatment of blocking steps is ours.
 
 use crate::step::{Access, PerTask, SharedId, Step, TaskId, TaskSet};

@@ -14,7 +14,7 @@
 //! Steps that were never executed, because their task is blocked forever or another task panicked,
 //! race as well: otherwise one deadlock could hide another continuation.
 //!
-//! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order
+//! Source: P. Abdulla, S. Aronis, B. Jonsson, K. Sagonas, "Optimal dynamic partial order
 //! reduction", 2014, section 5.
 //!
 //! Requires: at every point each task has at most one enabled step.

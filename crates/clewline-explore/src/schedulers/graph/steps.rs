@@ -15,7 +15,7 @@
 //!   all asleep, unless something of a reversed step was not known before its execution: whether an
 //!   operation returns with it.
 //!
-//! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order
+//! Source: P. Abdulla, S. Aronis, B. Jonsson, K. Sagonas, "Optimal dynamic partial order
 //! reduction", 2014, section 6.
 //!
 //! Requires: at every point each task has at most one enabled step.
@@ -237,7 +237,7 @@ impl Traces {
         self.races.extend(first.map(|it| Race { first: *it, second: *step, position }));
     }
 
-    /// The sleep set of the next node, which is new. Steps of its tasks are added to `sleepers`.
+    /// The sleep set of the next node, which is new; adds the steps of its tasks to `sleepers`.
     fn next_sleep_set(&mut self) -> TaskSet {
         let Some(event) = self.causality.events.last() else { return TaskSet::EMPTY };
         let (parent, step) = (self.tree.nodes[event.node as usize], event.step);
