@@ -1,8 +1,8 @@
 //! The scheduler `graph` under sequential consistency: each class of equivalent schedules once.
 //!
-//! Two schedules are equivalent if all dependent steps have the same order: then each load
-//! reads the same store, the stores have the same order, and the same operations precede
-//! others. The classes are counted by brute force, among all schedules.
+//! Two schedules are equivalent if all dependent steps have the same order: then each load reads
+//! the same store, the stores have the same order, and the same operations precede others. The
+//! classes are counted by brute force, among all schedules.
 
 use std::collections::BTreeSet;
 
@@ -76,9 +76,9 @@ impl<S: Scheduler> FastPath for Recorded<S> {
     }
 }
 
-/// What equivalent schedules have in common: the steps of each task with the values that it
-/// drew, and the order of those that are dependent. A step is its task, its access, whether an
-/// operation is called or returns with it, and values.
+/// What equivalent schedules have in common: the steps of each task with the values that it drew,
+/// and the order of those that are dependent. A step is its task, its access, whether an operation
+/// is called or returns with it, and values.
 type Class = (Vec<(TaskId, Access, [bool; 2], Vec<u32>)>, Vec<[(TaskId, usize); 2]>);
 
 fn class_of(steps: &[Step], values: &[(usize, u32)]) -> Class {
@@ -174,6 +174,20 @@ fn graph_executes_each_class_of_schedules_once() {
     );
     eprintln!("{seen}");
     assert!(pick(30, 1_000) < programs && classes < schedules && redundant * 20 < classes, "{seen}");
+}
+
+/// What was to be explored first comes first: with the newest of them first, a history of this
+/// program is lost.
+#[test]
+fn graph_keeps_the_order_of_what_it_plans() {
+    use Action::Load;
+    let columns =
+        vec![vec![vec![Load(2), Load(0)]], vec![vec![Load(0), Load(1)]], vec![vec![Load(0), Load(0)]]];
+    let matrix = Calls { columns, ..Calls::default() };
+    let expected = explored(&matrix, Exhaustive::default(), 1_000).expect("there are 90 schedules");
+    let found = explored(&matrix, Graph::default(), 1_000).expect("there are fewer");
+    assert_eq!(found.histories, expected.histories);
+    assert_eq!((found.executions, found.redundant), (expected.classes.len(), 0));
 }
 
 /// Programs in which a step that is executed early may return, and one that is asleep stays asleep.
