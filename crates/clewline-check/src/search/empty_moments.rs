@@ -36,8 +36,12 @@
 //! first, in one of its gaps; the next one for the first operation that the moments so far are not
 //! for, and so on: moments before it would serve no other operation. All gaps of its interval are
 //! tried, the last one first. What was chosen before only matters as far as it concerns what is
-//! open, so few choices are wrong, and a configuration that failed is remembered: the moment, with
-//! the set of operations that have a partner, by a hash of 128 bits.
+//! open, so few choices are wrong, and a configuration that failed is remembered.
+//!
+//! A configuration is a moment, with the operations that are open then: called, and without a
+//! partner. Open adds of one element that end in one gap are alike, as are such takes, and all open
+//! pending takes; so they are counted. All others were called later, or have a partner. These counts
+//! are compared, not a hash of them, so nothing can collide.
 //!
 //! Source: ours. With distinct values each pair is known, and this is the monitor for bags.
 //!
@@ -100,7 +104,7 @@ const SCOPE: Scope = Scope { name: NAME, objects: "bags", knows: |it| it == Obje
 const BYTES_PER_OPERATION: usize = 96;
 
 // Of each configuration that failed, in a table with some room.
-const FAILED_BYTES: usize = (size_of::<(u32, u128)>() + 1) * 8 / 7;
+const FAILED_BYTES: usize = (size_of::<Box<[u32]>>() + 1) * 8 / 7;
 
 /// Decides `problem`; `None` if it is refused.
 pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<Verdict> {
@@ -131,7 +135,9 @@ struct Search<'c> {
     empties: Vec<u32>,
     frames: Vec<Frame>,
     // Configurations from which nothing leads to the end.
-    failed: HashSet<(u32, u128)>,
+    failed: HashSet<Box<[u32]>>,
+    // How much they have, apart from the table.
+    failed_bytes: usize,
     // The order that was found when most time had passed, and how much.
     longest: (u32, Vec<u32>),
     configurations: u64,
@@ -152,6 +158,7 @@ impl<'c> Search<'c> {
             empties,
             frames: Vec::new(),
             failed: HashSet::new(),
+            failed_bytes: 0,
             longest: (0, Vec::new()),
             configurations: 0,
             reported: 0,
@@ -180,6 +187,7 @@ impl<'c> Search<'c> {
                 let (moment, gap) = (frame.moment, frame.gap);
                 self.pairs.undo_to(moment);
                 self.remember(gap)?;
+                self.pairs.undo_to(moment);
                 self.pairs.step_back();
                 goes_on = self.choose()?;
                 continue;
@@ -231,7 +239,7 @@ impl<'c> Search<'c> {
         while first < self.pairs.next_gap() {
             self.look()?;
             let (gap, moment) = (self.pairs.next_gap() - 1, self.pairs.log_len());
-            if self.pairs.empty_at(gap) && !self.failed.contains(&(gap, self.pairs.hash())) {
+            if self.pairs.empty_at(gap) && !self.has_failed() {
                 self.configurations += 1;
                 if let Some(frame) = self.frames.last_mut() {
                     (frame.moment, frame.gap) = (moment, gap);
@@ -247,14 +255,27 @@ impl<'c> Search<'c> {
         Ok(false)
     }
 
+    /// Whether nothing led to the end from this configuration, by another way.
+    fn has_failed(&mut self) -> bool {
+        !self.failed.is_empty() && {
+            let configuration = self.configuration();
+            self.failed.contains(&configuration)
+        }
+    }
+
     /// Remembers that the moment in this gap, which was just taken back, leads nowhere.
     fn remember(&mut self, gap: u32) -> Result<(), Reason> {
         let is_possible = self.pairs.empty_at(gap);
         debug_assert!(is_possible, "the moment was chosen before");
-        self.failed.insert((gap, self.pairs.hash()));
-        let moment = self.frames.last().map_or(0, |it| it.moment);
-        self.pairs.undo_to(moment);
+        let configuration = self.configuration();
+        self.failed_bytes += size_of_val(&*configuration);
+        self.failed.insert(configuration);
         self.look()
+    }
+
+    fn configuration(&mut self) -> Box<[u32]> {
+        self.pace.add(LOOK_WORK * self.pairs.open() as u64);
+        self.pairs.configuration()
     }
 
     fn note_longest(&mut self) {
@@ -287,7 +308,7 @@ impl<'c> Search<'c> {
     fn check_budget(&mut self) -> Result<(), Reason> {
         self.budget.visit(self.configurations - self.reported);
         self.reported = self.configurations;
-        let failed = self.failed.capacity() * FAILED_BYTES;
+        let failed = self.failed.capacity() * FAILED_BYTES + self.failed_bytes;
         self.charge.set(self.columns.len() * BYTES_PER_OPERATION + failed);
         self.pace.check(self.budget, self.configurations, 0, 0)
     }

@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use clewline_core::RoleKind;
 use clewline_monitor::{Columns, NONE};
 
-use crate::search::links::random_bits;
-
 /// A change, to be undone.
 #[derive(Clone, Copy)]
 enum Change {
@@ -29,6 +27,7 @@ pub(super) struct Pairs<'c> {
     returns: Lists,
     next_gap: u32,
     adds: Open,
+    takes: Open,
     // By element: adds, and takes of it.
     adds_of: Vec<Open>,
     takes_of: Vec<Open>,
@@ -36,7 +35,6 @@ pub(super) struct Pairs<'c> {
     unknown: Open,
     partner: Vec<u32>,
     log: Vec<Change>,
-    hash: u128,
 }
 
 impl<'c> Pairs<'c> {
@@ -52,12 +50,12 @@ impl<'c> Pairs<'c> {
             returns: Lists::new(columns, |it| kinds(it) == RoleKind::Remove, |it| interval(it).right),
             next_gap: 0,
             adds: Open::new(),
+            takes: Open::new(),
             adds_of: vec![Open::new(); columns.names.len()],
             takes_of: vec![Open::new(); columns.names.len()],
             unknown: Open::new(),
             partner: vec![NONE; columns.len()],
             log: Vec::new(),
-            hash: 0,
         }
     }
 
@@ -71,9 +69,25 @@ impl<'c> Pairs<'c> {
         self.log.len()
     }
 
-    /// The hash of the operations that have a partner.
-    pub(super) fn hash(&self) -> u128 {
-        self.hash
+    /// How many open operations a configuration has, apart from pending takes.
+    pub(super) fn open(&self) -> usize {
+        self.adds.len() + self.takes.len()
+    }
+
+    /// What matters from the last gap that was passed on: that gap, how many pending takes are
+    /// open, and how many adds, and takes, of each element and with each end.
+    pub(super) fn configuration(&self) -> Box<[u32]> {
+        let mut open: Vec<[u32; 3]> = Vec::with_capacity(self.open());
+        for (kind, set) in [(0, &self.adds), (1, &self.takes)] {
+            open.extend(set.iter().map(|&(end, at)| [kind, end, self.element(at) as u32]));
+        }
+        open.sort_unstable();
+        let mut configuration = vec![self.next_gap, self.unknown.len() as u32];
+        for alike in open.chunk_by(PartialEq::eq) {
+            configuration.extend(alike[0]);
+            configuration.push(alike.len() as u32);
+        }
+        configuration.into_boxed_slice()
     }
 
     /// Passes one gap; false if a take that returns there has no partner.
@@ -126,7 +140,6 @@ impl<'c> Pairs<'c> {
             Change::Paired(add, take) => {
                 self.partner[add as usize] = NONE;
                 self.partner[take as usize] = NONE;
-                self.hash ^= random_bits(add) ^ random_bits(take);
                 self.insert(add);
                 self.insert(take);
             }
@@ -142,7 +155,6 @@ impl<'c> Pairs<'c> {
     fn pair(&mut self, add: u32, take: u32) {
         self.partner[add as usize] = take;
         self.partner[take as usize] = add;
-        self.hash ^= random_bits(add) ^ random_bits(take);
         self.remove(add);
         self.remove(take);
         self.log.push(Change::Paired(add, take));
@@ -172,6 +184,7 @@ impl<'c> Pairs<'c> {
             change(&mut self.adds, entry);
             change(&mut self.adds_of[element], entry);
         } else {
+            change(&mut self.takes, entry);
             change(&mut self.takes_of[element], entry);
         }
     }
