@@ -40,7 +40,7 @@
 //!
 //! A configuration is a moment, with the operations that are open then: called, and without a
 //! partner. Open adds of one element that end in one gap are alike, as are such takes, and all open
-//! pending takes; so they are counted. All others were called later, or have a partner. These counts
+//! pending takes; so they are counted. All others were called later, or have a partner. The counts
 //! are compared, not a hash of them, so nothing can collide.
 //!
 //! Source: ours. With distinct values each pair is known, and this is the monitor for bags.
