@@ -55,16 +55,19 @@ impl<'a> Json<'a> {
     }
 
     /// The byte at which this is.
+    #[inline]
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
     /// The bytes that have not been consumed.
+    #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
         &self.text.as_bytes()[self.at..]
     }
 
     /// Consumes this number of bytes.
+    #[inline]
     pub(crate) fn pass(&mut self, bytes: usize) {
         self.at += bytes;
     }
@@ -128,7 +131,16 @@ impl<'a> Json<'a> {
     /// An integer of 64 bits.
     #[inline]
     pub(crate) fn integer(&mut self, expected: &str) -> Result<i64, TextError> {
-        if !matches!(self.peek(), Some(b'-' | b'0'..=b'9')) {
+        let next = self.peek();
+        match self.short_integer() {
+            Some(int) => Ok(int),
+            None => self.other_integer(next, expected),
+        }
+    }
+
+    /// An integer that is not a short one; its first byte is `next`.
+    fn other_integer(&mut self, next: Option<u8>, expected: &str) -> Result<i64, TextError> {
+        if !matches!(next, Some(b'-' | b'0'..=b'9')) {
             return Err(self.error(expected));
         }
         let start = self.at;
@@ -142,6 +154,7 @@ impl<'a> Json<'a> {
     }
 
     /// Consumes the word `null`, if it comes next.
+    #[inline]
     pub(crate) fn null(&mut self) -> Result<bool, TextError> {
         if self.peek() != Some(b'n') {
             return Ok(false);
@@ -170,7 +183,11 @@ impl<'a> Json<'a> {
     }
 
     fn value_at(&mut self, sink: &mut Sink, depth: u32) -> Result<Value, TextError> {
-        match self.peek() {
+        let next = self.peek();
+        if let Some(int) = self.short_integer() {
+            return Ok(sink.values.int(int));
+        }
+        match next {
             Some(b'-' | b'0'..=b'9') => {
                 let start = self.at;
                 Ok(match self.number()? {
@@ -324,8 +341,27 @@ impl<'a> Json<'a> {
         Ok(())
     }
 
-    /// A number; this is at its first character.
+    /// An integer without a sign and of few digits, if one comes next: nearly every number is one.
     #[inline]
+    fn short_integer(&mut self) -> Option<i64> {
+        let rest = self.rest();
+        let (mut int, mut length) = (0, 0);
+        while let Some(&digit @ b'0'..=b'9') = rest.get(length) {
+            if length == SHORT_INTEGER_DIGITS_MAX {
+                return None;
+            }
+            int = 10 * int + i64::from(digit - b'0');
+            length += 1;
+        }
+        let is_whole = !matches!(rest.get(length), Some(b'.' | b'e' | b'E'));
+        let has_leading_zero = rest.first() == Some(&b'0') && 1 < length;
+        (0 < length && is_whole && !has_leading_zero).then(|| {
+            self.at += length;
+            int
+        })
+    }
+
+    /// A number; this is at its first character.
     fn number(&mut self) -> Result<Number, TextError> {
         let bytes = self.text.as_bytes();
         let start = self.at;
@@ -345,8 +381,7 @@ impl<'a> Json<'a> {
             return Err(TextError::expected("a number without leading zeros", self.text, start, "line"));
         }
         if !matches!(bytes.get(at), Some(b'.' | b'e' | b'E')) {
-            // Up to this number of digits nothing has overflowed.
-            if at - first <= 18 {
+            if at - first <= SHORT_INTEGER_DIGITS_MAX {
                 return Ok(Number::Int(if negative { -int } else { int }));
             }
             return Ok(self.text[start..at].parse().map_or(Number::Large, Number::Int));
@@ -464,6 +499,9 @@ impl<'a> Json<'a> {
         TextError::expected("two surrogates, high and low", self.text, start, "line")
     }
 }
+
+// Up to this number of digits nothing overflows.
+const SHORT_INTEGER_DIGITS_MAX: usize = 18;
 
 enum Number {
     Int(i64),

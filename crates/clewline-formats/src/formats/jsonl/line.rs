@@ -25,7 +25,7 @@ pub(super) struct Scanner {
     sink: Sink,
     pub(super) processes: Numbering,
     pub(super) objects: Numbering,
-    habits: KeyCache,
+    cache: KeyCache,
     /// The rows since this was last emptied.
     pub(super) rows: Vec<Row>,
     /// The notes since this was last emptied.
@@ -83,7 +83,7 @@ impl Scanner {
     /// The member that comes next, of which the name is passed; `None` at the end of the object.
     #[inline]
     fn next_field(&mut self, json: &mut Json<'_>, last: Field) -> Result<Option<Field>, TextError> {
-        if let Some((field, length)) = self.habits.expect(last, json.rest()) {
+        if let Some((field, length)) = self.cache.expect(last, json.rest()) {
             json.pass(length);
             return Ok(Some(field));
         }
@@ -91,7 +91,7 @@ impl Scanner {
         let Some(name) = json.member(usize::from(last != Field::None))? else { return Ok(None) };
         let field = Field::find(&name);
         json.peek();
-        self.habits.learn(last, &before[..before.len() - json.rest().len()], field);
+        self.cache.learn(last, &before[..before.len() - json.rest().len()], field);
         Ok(Some(field))
     }
 
@@ -109,7 +109,7 @@ impl Scanner {
             if self.keeps_times && field == Field::Time {
                 fields.time = whole_number(&mut json)?;
             } else {
-                fields.member(field, &mut json, &mut self.sink)?;
+                fields.member(field, &mut json, &mut self.sink, &mut self.cache)?;
             }
             last = field;
         }
@@ -194,7 +194,13 @@ enum LineError {
 }
 
 impl Fields {
-    fn member(&mut self, field: Field, json: &mut Json<'_>, sink: &mut Sink) -> Result<(), TextError> {
+    fn member(
+        &mut self,
+        field: Field,
+        json: &mut Json<'_>,
+        sink: &mut Sink,
+        cache: &mut KeyCache,
+    ) -> Result<(), TextError> {
         json.peek();
         let at = json.at();
         let twice = match field {
@@ -204,13 +210,7 @@ impl Fields {
                 self.processes.replace(at).is_some()
             }
             Field::Process => self.process.replace(named(json, sink)?).is_some(),
-            Field::Op => {
-                let op = match json.scalar("a text")? {
-                    Scalar::Text(op) => sink.values.text(&op),
-                    Scalar::Int(int) => return Err(wrong("a text", &int.to_string(), at)),
-                };
-                self.op.replace(op).is_some()
-            }
+            Field::Op => self.op.replace(operation(json, sink, cache)?).is_some(),
             Field::Arg => self.arg.replace(json.value(sink)?).is_some(),
             Field::Ret => self.ret.replace((json.value(sink)?, at)).is_some(),
             Field::Call => self.call.replace((json.integer("an integer")?, at)).is_some(),
@@ -314,6 +314,25 @@ fn named(json: &mut Json<'_>, sink: &mut Sink) -> Result<Value, TextError> {
         Scalar::Int(int) => sink.values.int(int),
         Scalar::Text(text) => sink.values.text(&text),
     })
+}
+
+/// The name of an operation; this is at its first byte.
+#[inline]
+fn operation(json: &mut Json<'_>, sink: &mut Sink, cache: &mut KeyCache) -> Result<Value, TextError> {
+    let before = json.rest();
+    if let Some((op, length)) = cache.operation(before) {
+        json.pass(length);
+        return Ok(op);
+    }
+    let at = json.at();
+    match json.scalar("a text")? {
+        Scalar::Text(text) => {
+            let op = sink.values.text(&text);
+            cache.learn_operation(&before[..json.at() - at], op);
+            Ok(op)
+        }
+        Scalar::Int(int) => Err(wrong("a text", &int.to_string(), at)),
+    }
 }
 
 /// The kind of event; `None` if it is one of a note.
