@@ -9,7 +9,7 @@ use clewline_core::{
 };
 use clewline_monitor::{Columns, MonitorVerdict, RuleViolation, Unsupported, Want, judge};
 use clewline_specs::find;
-use clewline_testing::{pick, share};
+use clewline_testing::{pick_of_three, share};
 
 use crate::histories::{drawn, every_history};
 
@@ -326,7 +326,7 @@ fn long_random_histories() {
     assert!(counts.unknown < share(3_000), "{} unknown", counts.unknown);
     assert!(counts.refused < 300, "{} refused", counts.refused);
     assert!(
-        pick(4, 400) < counts.pairs && pick(0, 20) < counts.others,
+        pick_of_three(4, 80, 400) < counts.pairs && pick_of_three(0, 4, 20) < counts.others,
         "{} pairs, {} others",
         counts.pairs,
         counts.others
