@@ -5,15 +5,6 @@
 //! run; everything else follows from the seed. Where a paper gives no figure, none is invented: the
 //! cell is empty, and a note states why.
 //!
-//! ```
-//! use clewline_lab::reproduce::{Options, Size, find};
-//!
-//! let entry = find("monitoring-fig1")?;
-//! let outcome = (entry.run)(&Options { size: Size::Quick, seed: 1 }, &());
-//! println!("{}", clewline_report::render::table::text(&outcome.table, 80));
-//! # Ok::<(), clewline_core::NotFound>(())
-//! ```
-//!
 //! To add one: write its file, export an `ENTRY`, add its name to the list. The tests cover it from
 //! there.
 
