@@ -51,7 +51,7 @@ pub mod thread;
 pub use choose::choose;
 pub use real::{
     Clock, ClockKind, Noise, Panicked, Pinning, Run, RunEnding, StuckThread, ThreadActivity, WorkerSettings,
-    Workers, clock, point,
+    Workers, clock, hold_signals, point,
 };
 pub use source::{is_standard, source_path, source_place};
 pub use subject::Subject;

@@ -8,6 +8,8 @@ use std::{
 };
 
 use clewline_core::{Reason, is_interrupted};
+#[cfg(unix)]
+use clewline_threads::hold_signals;
 
 use super::status::{Failure, Status};
 
@@ -18,8 +20,10 @@ pub(super) fn handle() {
         consts::{SIGINT, SIGTERM},
         iterator::Signals,
     };
-    // Without handlers, a signal ends the process at once.
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+    const HANDLED: [i32; 2] = [SIGINT, SIGTERM];
+    // Without handlers, a signal ends the process at once. While one is being registered, a signal
+    // would be caught, and be lost.
+    let Ok(mut signals) = hold_signals(&HANDLED, || Signals::new(HANDLED)) else { return };
     thread::spawn(move || signals.forever().for_each(on_signal));
 }
 

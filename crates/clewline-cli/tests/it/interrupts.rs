@@ -25,7 +25,10 @@ pub(crate) struct Started {
 
 /// Starts the binary, and waits until it handles signals.
 pub(crate) fn start(folder: &Folder, args: &[&str]) -> Started {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
+    start_command(folder, args, Command::new(env!("CARGO_BIN_EXE_clewline")))
+}
+
+fn start_command(folder: &Folder, args: &[&str], mut command: Command) -> Started {
     if let Ok(runtime) = Runtime::find() {
         command.env("CLEWLINE_RUNTIME", runtime.file());
     }
@@ -54,9 +57,8 @@ fn read(from: impl Read + Send + 'static, first: std::sync::mpsc::Sender<()>) ->
 }
 
 impl Started {
-    /// Whether signals are handled, or the command has ended. A signal that comes between the
-    /// system's call that catches it and the end of the registration is lost; the thread that waits
-    /// for signals is started later.
+    /// Whether signals are handled, or the command has ended. The thread that waits for signals is
+    /// started when all of them are.
     fn handles_signals(&mut self) -> bool {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let threads = status.lines().find_map(|it| it.strip_prefix("Threads:"));
@@ -319,5 +321,38 @@ fn a_program_under_test_is_not_left_behind() {
         while !processes(&name).is_empty() {
             thread::sleep(Duration::from_millis(5));
         }
+    }
+}
+
+/// Sends the signal whose handler the process has just installed.
+const HASTY: &str = "\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <unistd.h>
+int sigaction(int signal, const struct sigaction *new, struct sigaction *old) {
+    static int is_done;
+    int (*real)(int, const struct sigaction *, struct sigaction *) = dlsym(RTLD_NEXT, \"sigaction\");
+    int result = real(signal, new, old);
+    if (signal == HASTY && new && !is_done++) kill(getpid(), signal);
+    return result;
+}
+";
+
+/// A signal that comes while the handlers are being installed is as good as a later one.
+#[test]
+fn a_signal_at_the_very_start_is_not_lost() {
+    let folder = Folder::new("interrupts-start").with("hasty.c", HASTY);
+    for (signal, code) in [("SIGINT", 130), ("SIGTERM", 143)] {
+        let (name, define) = (format!("{signal}.so"), format!("-DHASTY={signal}"));
+        let given = ["-shared", "-fPIC", &define, "hasty.c", "-o", &name, "-ldl"];
+        if !Command::new("cc").args(given).current_dir(folder.path(".")).status().is_ok_and(|it| it.success())
+        {
+            return eprintln!("notice: skipped: there is no compiler");
+        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
+        command.env("LD_PRELOAD", folder.path(&name));
+        let ran = start_command(&folder, &["check", "--spec", "queue", "-"], command).end();
+        assert_eq!(ran.code, code, "{ran:?}");
     }
 }
