@@ -57,7 +57,7 @@ pub use new_crate::NewCrate;
 pub use program::{Program, Sources};
 pub use runtime::{CMAKE_MODULE, CXX_HEADER, HEADER, Runtime};
 pub use session::{OutputMode, RunningProgram, StartOptions};
-pub use toolchain::{Instrumentation, Toolchain};
+pub use toolchain::Toolchain;
 
 #[cfg(test)]
 mod tests;

@@ -16,34 +16,33 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Toolchain {
     rustc: OsString,
-    instrumentation: Instrumentation,
-    flags: Vec<&'static str>,
 }
 
-/// Which accesses are instrumented.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instrumentation {
-    /// Atomics, and plain reads and writes.
-    Everything,
-    /// Only atomics: races of plain accesses, and uses after free, are detected only near atomics.
-    Atomics,
-}
-
-/// The best first.
-// The attribute is there from the start, so that the optimizer adds no reads where the source has
-// none: they would be races.
-const FLAGS_BY_INSTRUMENTATION: [(Instrumentation, &[&str]); 2] = [
-    (
-        Instrumentation::Everything,
-        &["-Cpasses=forceattrs", "-Cpasses=tsan", "-Cllvm-args=-force-attribute=sanitize_thread"],
-    ),
-    (Instrumentation::Atomics, &["-Cpasses=tsan"]),
+// The attributes are there from the start, so that the optimizer adds no reads where the source has
+// none: they would be races. The pass for ThreadSanitizer leaves out accesses of other sizes than
+// 1, 2, 4, 8 and 16 bytes, which the optimizer makes of copies of small arrays and of padding. That
+// for AddressSanitizer knows all sizes: of it, only the calls before accesses are wanted.
+const FLAGS: [&str; 12] = [
+    "-Cpasses=forceattrs",
+    "-Cpasses=tsan",
+    "-Cpasses=asan",
+    "-Cllvm-args=-force-attribute=sanitize_thread",
+    "-Cllvm-args=-force-attribute=sanitize_address",
+    "-Cllvm-args=-asan-instrumentation-with-call-threshold=0",
+    "-Cllvm-args=-asan-memory-access-callback-prefix=__clewline_",
+    "-Cllvm-args=-asan-constructor-kind=none",
+    "-Cllvm-args=-asan-globals=0",
+    "-Cllvm-args=-asan-stack=0",
+    // One call for each access.
+    "-Cllvm-args=-asan-opt=0",
+    "-Cllvm-args=-asan-instrument-atomics=0",
 ];
 
 const PROBE: &str = "\
 use std::sync::atomic::{AtomicU64, Ordering};
 #[unsafe(no_mangle)] pub fn atomic(at: &AtomicU64) -> u64 { at.fetch_add(1, Ordering::AcqRel) }
 #[unsafe(no_mangle)] pub fn plain(at: &mut u64) -> u64 { *at += 1; *at }
+#[unsafe(no_mangle)] pub fn odd(at: &[u8; 3]) -> [u8; 3] { *at }
 ";
 
 /// Build scripts and procedural macros run here as well, and must not be instrumented: an explicit
@@ -62,29 +61,20 @@ impl Toolchain {
         let scratch = Scratch::new()?;
         let source = scratch.write("probe.rs", PROBE)?;
         let object = scratch.path().join("probe.o");
-        let mut message = String::new();
-        for (instrumented, flags) in FLAGS_BY_INSTRUMENTATION {
-            let mut command = Command::new(&rustc);
-            command.args(["--edition=2024", "--crate-type=lib", "--emit=obj", "--target", TARGET]);
-            command.args(flags).arg(&source).arg("-o").arg(&object);
-            let output = output(&mut command).map_err(ProgramError::io(rustc.to_string_lossy()))?;
-            if !output.status.success() {
-                message = String::from_utf8_lossy(&output.stderr).into_owned();
-                continue;
-            }
-            let bytes = fs::read(&object).map_err(ProgramError::io(object.display().to_string()))?;
-            if calls(&bytes, instrumented) {
-                return Ok(Toolchain { rustc, instrumentation: instrumented, flags: flags.to_vec() });
-            }
-            message = format!("`{}` is taken, and changes nothing", flags.join(" "));
+        let mut command = Command::new(&rustc);
+        command.args(["--edition=2024", "--crate-type=lib", "--emit=obj", "-Copt-level=1"]);
+        command.args(["--target", TARGET]).args(FLAGS).arg(&source).arg("-o").arg(&object);
+        let output = output(&mut command).map_err(ProgramError::io(rustc.to_string_lossy()))?;
+        if !output.status.success() {
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            return Err(ProgramError::Toolchain { message });
         }
-        Err(ProgramError::Toolchain { message })
-    }
-
-    /// Which accesses it instruments.
-    #[must_use]
-    pub fn instrumentation(&self) -> Instrumentation {
-        self.instrumentation
+        let bytes = fs::read(&object).map_err(ProgramError::io(object.display().to_string()))?;
+        if let Some(missing) = missing_call(&bytes) {
+            let message = format!("`{}` is taken, and makes no call of `{missing}`", FLAGS.join(" "));
+            return Err(ProgramError::Toolchain { message });
+        }
+        Ok(Toolchain { rustc })
     }
 
     /// The compiler.
@@ -96,7 +86,7 @@ impl Toolchain {
     /// The flags of `rustc` that instrument code and link it with the runtime.
     #[must_use]
     pub fn flags(&self, runtime: &Runtime) -> Vec<OsString> {
-        let mut flags: Vec<OsString> = self.flags.iter().map(OsString::from).collect();
+        let mut flags: Vec<OsString> = FLAGS.iter().map(OsString::from).collect();
         let folder = runtime.folder().as_os_str();
         let with = |before: &str, after: &str| {
             let mut flag = OsString::from(before);
@@ -110,20 +100,17 @@ impl Toolchain {
         flags.push(with("-Clink-arg=-Wl,-rpath,", ",--disable-new-dtags"));
         // Restoring data would undo late binding.
         flags.push("-Clink-arg=-Wl,-z,now".into());
-        // Vectors of more than 16 bytes are not instrumented.
+        // A vector would be one access of several elements.
         flags.extend(["-Cno-vectorize-loops".into(), "-Cno-vectorize-slp".into()]);
         flags
     }
 }
 
-/// Whether object code makes the expected calls.
-fn calls(object: &[u8], wanted: Instrumentation) -> bool {
-    let has = |name: &[u8]| object.windows(name.len()).any(|it| it == name);
-    let atomics = has(b"__tsan_atomic64_fetch_add");
-    match wanted {
-        Instrumentation::Everything => atomics && has(b"__tsan_write8"),
-        Instrumentation::Atomics => atomics,
-    }
+/// The first of the expected calls that object code does not make.
+fn missing_call(object: &[u8]) -> Option<&'static str> {
+    const EXPECTED: [&str; 3] = ["__tsan_atomic64_fetch_add", "__tsan_write8", "__clewline_loadN"];
+    let has = |name: &str| object.windows(name.len()).any(|it| it == name.as_bytes());
+    EXPECTED.into_iter().find(|it| !has(it))
 }
 
 #[cfg(test)]
@@ -132,10 +119,9 @@ mod tests {
 
     #[test]
     fn code_that_calls_nothing_is_not_instrumented() {
-        let all = b"..__tsan_atomic64_fetch_add..__tsan_write8..";
-        assert!(calls(all, Instrumentation::Everything) && calls(all, Instrumentation::Atomics));
-        let atomics = b"..__tsan_atomic64_fetch_add..";
-        assert!(!calls(atomics, Instrumentation::Everything) && calls(atomics, Instrumentation::Atomics));
-        assert!(!calls(b"..core::sync::atomic..", Instrumentation::Atomics));
+        assert_eq!(missing_call(b"..__tsan_atomic64_fetch_add..__tsan_write8..__clewline_loadN"), None);
+        assert_eq!(missing_call(b"..__tsan_atomic64_fetch_add..__tsan_write8.."), Some("__clewline_loadN"));
+        assert_eq!(missing_call(b"..__tsan_atomic64_fetch_add.."), Some("__tsan_write8"));
+        assert_eq!(missing_call(b"..core::sync::atomic.."), Some("__tsan_atomic64_fetch_add"));
     }
 }

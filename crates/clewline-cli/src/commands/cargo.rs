@@ -10,9 +10,7 @@ use clewline_report::render::{
     summary::{self, Summary, SummaryEntry, Word},
     text::shell_word,
 };
-use clewline_unmodified::{
-    Crate, Instrumentation, ListedTests, OutputMode, RunOptions, Runtime, TestId, Toolchain,
-};
+use clewline_unmodified::{Crate, ListedTests, OutputMode, RunOptions, Runtime, TestId, Toolchain};
 use serde_json::json;
 
 use super::{
@@ -77,11 +75,6 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     };
     let runtime = Runtime::find()?;
     let toolchain = Toolchain::find()?;
-    if toolchain.instrumentation() == Instrumentation::Atomics {
-        eprintln!(
-            "note: this rustc instruments only atomic accesses: non-atomic reads and writes are not scheduling points"
-        );
-    }
     let arguments = words.arguments.clone();
     let tested = Crate { folder: PathBuf::from("."), arguments, output: OutputMode::Inherited };
     let built = tested.build(&toolchain, &runtime)?;

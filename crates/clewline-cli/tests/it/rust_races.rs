@@ -374,3 +374,119 @@ fn thirty_two_threads_of_rust_are_explored() {
     assert!(ran.stdout.contains("5 executions"), "{ran:?}");
     assert!(!ran.stdout.contains("more threads than"), "{ran:?}");
 }
+
+const SIZES: &str = r#"
+#![cfg(test)]
+
+use std::{
+    arch::x86_64::*,
+    cell::UnsafeCell,
+    hint::black_box,
+    sync::{Arc, Mutex},
+    thread,
+};
+
+struct Shared<T>(UnsafeCell<T>);
+
+unsafe impl<T> Sync for Shared<T> {}
+unsafe impl<T> Send for Shared<T> {}
+
+impl<T: Copy> Shared<T> {
+    #[inline(never)]
+    fn put(&self, it: T) {
+        unsafe { *self.0.get() = it }
+    }
+
+    #[inline(never)]
+    fn get(&self) -> T {
+        unsafe { *self.0.get() }
+    }
+}
+
+/// The values that two threads put and get, each while it holds the lock, if there is one.
+fn both<T: Copy + 'static>(one: T, other: T, lock: Option<&'static Mutex<()>>) -> T {
+    let shared = Arc::new(Shared(UnsafeCell::new(one)));
+    let too = Arc::clone(&shared);
+    let other = Shared(UnsafeCell::new(other));
+    let thread = thread::spawn(move || {
+        let _held = lock.map(|it| it.lock().unwrap());
+        too.put({ other }.get());
+    });
+    let held = lock.map(|it| it.lock().unwrap());
+    let found = black_box(shared.get());
+    drop(held);
+    thread.join().unwrap();
+    found
+}
+
+static LOCK: Mutex<()> = Mutex::new(());
+
+macro_rules! sizes {
+    ($($racy:ident $right:ident $one:expr, $other:expr;)+) => {
+        $(
+            #[test]
+            fn $racy() {
+                both($one, $other, None);
+            }
+
+            #[test]
+            fn $right() {
+                both($one, $other, Some(&LOCK));
+            }
+        )+
+    };
+}
+
+sizes! {
+    racy_3 right_3 [1_u8; 3], [2; 3];
+    racy_5 right_5 [1_u8; 5], [2; 5];
+    racy_6 right_6 [1_u16; 3], [2; 3];
+    racy_7 right_7 [1_u8; 7], [2; 7];
+    racy_24 right_24 [1_u8; 24], [2; 24];
+    racy_optional right_optional Some([1_u64; 3]), None;
+    racy_pair right_pair (1_u128, 2_u128), (3, 4);
+}
+
+#[target_feature(enable = "avx")]
+fn vectors(lock: Option<&'static Mutex<()>>) -> [u64; 4] {
+    unsafe { std::mem::transmute(both(_mm256_set1_epi64x(1), _mm256_set1_epi64x(2), lock)) }
+}
+
+#[test]
+fn racy_vector() {
+    let found = unsafe { vectors(None) };
+    assert!(found[0] == found[3], "torn: {found:?}");
+}
+
+#[test]
+fn right_vector() {
+    unsafe { vectors(Some(&LOCK)) };
+}
+"#;
+
+/// The optimizer reads small arrays as integers of 3, 5, 6 or 7 bytes, and large vectors at once:
+/// the pass for ThreadSanitizer leaves these out.
+#[test]
+fn accesses_of_every_size_are_seen_in_rust() {
+    if !is_possible() || Toolchain::find().is_err() {
+        eprintln!("notice: skipped: no toolchain");
+        return;
+    }
+    let folder = Folder::new("cargo-sizes").with("Cargo.toml", &CRATE.replace("lost", "sizes"));
+    std::fs::create_dir(folder.path("src")).unwrap();
+    let folder = folder.with("src/lib.rs", SIZES);
+    let json = ["--format", "json", "--memory-model", "sc", "--preemptions", "1"];
+    let ran = clewline(&folder, &[&["cargo", "test", "--"][..], &json].concat(), "");
+    let found = ran.json();
+    assert_eq!(found.len(), 16, "{ran:?}");
+    for it in found {
+        match it["subject"].as_str().unwrap().starts_with("racy_") {
+            true => assert_eq!(it["cause"], "data-race", "{it}"),
+            false => assert_eq!(it["verdict"], "holds", "{it}"),
+        }
+    }
+    let given = [&["cargo", "test", "racy_vector", "--", "--no-races"][..], &json].concat();
+    let ran = clewline(&folder, &given, "");
+    assert_eq!(ran.json()[0]["cause"], "panic", "{ran:?}");
+    assert!(ran.stdout.contains("torn: ["), "{ran:?}");
+}

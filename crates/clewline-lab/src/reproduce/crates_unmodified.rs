@@ -20,7 +20,7 @@ use super::{
     explored::ExplorationResult,
 };
 use clewline_unmodified::{
-    Crate, Instrumentation, NewCrate, OutputMode, ProgramError, RunOptions, Runtime, TestId, Toolchain, Trust,
+    Crate, NewCrate, OutputMode, ProgramError, RunOptions, Runtime, TestId, Toolchain, Trust,
 };
 
 /// The entry of this file in the table.
@@ -67,7 +67,7 @@ fn run(options: &Options, progress: &dyn Progress) -> Result<Outcome, ProgramErr
     }
     let title = "Published crates, unmodified, explored with at most two preemptions".to_owned();
     Ok(Outcome {
-        table: ReportTable { title, columns: COLUMNS.to_vec(), rows, notes: notes(&toolchain) },
+        table: ReportTable { title, columns: COLUMNS.to_vec(), rows, notes: notes() },
         plots: Vec::new(),
     })
 }
@@ -84,16 +84,12 @@ const COLUMNS: [Column; 9] = [
     Column { key: "why", heading: "what is known, or why not" },
 ];
 
-fn notes(toolchain: &Toolchain) -> Vec<String> {
-    let instrumented = match toolchain.instrumentation() {
-        Instrumentation::Everything => "atomics, and plain reads and writes",
-        Instrumentation::Atomics => "atomics alone",
-    };
+fn notes() -> Vec<String> {
     let mut notes = vec![
         "Each test has two or three threads with a call or two each. The tests were written by people who knew the bug; a bug that is not found \
          is one that this test does not show within the bound."
             .to_owned(),
-        format!("This rustc instruments {instrumented}. Memory is sequentially consistent, so bugs that need weaker memory cannot show."),
+        "Memory is sequentially consistent, so bugs that need weaker memory cannot show.".to_owned(),
         format!("Fences in inline assembly are not seen, and trusted, in {}.", FENCES.join(" and ")),
     ];
     notes.extend(caution());

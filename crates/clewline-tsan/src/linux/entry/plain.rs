@@ -124,7 +124,26 @@ extern "C" fn write_range(address: usize, size: usize, pc: usize) {
     }
 }
 
+/// Whether rustc announces an access of this size in no other way.
+fn is_odd(size: usize) -> bool {
+    ![1, 2, 4, 8, 16].contains(&size)
+}
+
+extern "C" fn read_odd(address: usize, size: usize, pc: usize) {
+    if is_odd(size) {
+        read_range(address, size, pc);
+    }
+}
+
+extern "C" fn write_odd(address: usize, size: usize, pc: usize) {
+    if is_odd(size) {
+        write_range(address, size, pc);
+    }
+}
+
 stubs! {
+    __clewline_loadN, "rdx" => read_odd;
+    __clewline_storeN, "rdx" => write_odd;
     __tsan_read1, "rsi" => read_1;
     __tsan_read2, "rsi" => read_2;
     __tsan_read4, "rsi" => read_4;
@@ -210,7 +229,8 @@ unsafe extern "C" fn __tsan_func_entry() {
     )
 }
 
-/// Nothing needs to be done when a module is loaded, or when a function ends.
+/// Nothing needs to be done when a module is loaded, or when a function ends or is left; and
+/// accesses that rustc announces twice are seen once.
 macro_rules! nothing {
     ($($name:ident)+) => {
         $(
@@ -227,4 +247,15 @@ nothing! {
     __tsan_init
     __tsan_func_exit
     __tsan_atomic_signal_fence
+    __asan_handle_no_return
+    __clewline_load1
+    __clewline_load2
+    __clewline_load4
+    __clewline_load8
+    __clewline_load16
+    __clewline_store1
+    __clewline_store2
+    __clewline_store4
+    __clewline_store8
+    __clewline_store16
 }
