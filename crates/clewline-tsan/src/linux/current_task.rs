@@ -69,11 +69,15 @@ pub(super) fn thread_pointer() -> usize {
 /// [postponed](postpone) is done first.
 #[inline(always)]
 pub(super) fn control() -> Option<Control> {
-    if thread_pointer() != CURRENT.task.load(Relaxed) {
-        return control_after_work();
-    }
+    control_at_once().or_else(control_after_work)
+}
+
+/// The same; `None` also if work is postponed.
+#[inline(always)]
+pub(super) fn control_at_once() -> Option<Control> {
     // SAFETY: this thread wrote it before `task`.
-    Some(unsafe { (*CURRENT.control.get()).assume_init() })
+    let control = || unsafe { (*CURRENT.control.get()).assume_init() };
+    (thread_pointer() == CURRENT.task.load(Relaxed)).then(control)
 }
 
 #[cold]

@@ -207,6 +207,11 @@ pub(in crate::linux) fn access(block: Block) {
     }
 }
 
+/// Whether the task has reported the write of a copy, and not yet its read.
+pub(super) fn is_copy_to_come() -> bool {
+    current_task::postponed().is_some_and(is_write_to_come)
+}
+
 /// Whether the block that the task writes has the contents that it had before.
 fn is_write_to_come(control: Control) -> bool {
     let own = blocks(control);

@@ -19,6 +19,18 @@ use crate::linux::{
 fn plain(address: usize, size: usize, is_write: bool, pc: usize) {
     if !is_in_one_word(address, size) {
         block::access(Block::new(address, size, is_write, pc));
+    } else if let Some(control) = current_task::control_at_once() {
+        access(control, address, size, Kind::of(is_write), races::is_point(pc), pc);
+    } else {
+        plain_after_work(address, size, is_write, pc);
+    }
+}
+
+/// The same if work is postponed: a block that is in one word may be copied to one that is not.
+#[cold]
+fn plain_after_work(address: usize, size: usize, is_write: bool, pc: usize) {
+    if !is_write && block::is_copy_to_come() {
+        block::access(Block::new(address, size, is_write, pc));
     } else if let Some(control) = current_task::control() {
         access(control, address, size, Kind::of(is_write), races::is_point(pc), pc);
     }
