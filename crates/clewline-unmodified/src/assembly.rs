@@ -82,6 +82,9 @@ pub(super) struct Assembly {
     /// Of each function that accesses memory and announces no plain access: its first access. It
     /// may be excluded from instrumentation, or read constants only.
     pub(super) silent: Vec<UnseenInstruction>,
+    /// Accesses to parts of vectors, and other instructions that no compiler instruments. Only
+    /// rustc does not say itself where they are.
+    pub(super) parts: Vec<UnseenInstruction>,
 }
 
 /// Reads an assembly file.
@@ -94,7 +97,7 @@ pub(super) fn read(text: &str) -> Assembly {
     unseen.dedup_by(|two, one| {
         two.place.is_some() && (&two.place, &two.instruction) == (&one.place, &one.instruction)
     });
-    Assembly { unseen, silent: reader.silent }
+    Assembly { unseen, silent: reader.silent, parts: reader.parts }
 }
 
 #[derive(Debug, Default)]
@@ -115,6 +118,7 @@ struct Reader<'a> {
     /// Whether the function announces plain accesses.
     is_announced: bool,
     silent: Vec<UnseenInstruction>,
+    parts: Vec<UnseenInstruction>,
     found: Vec<UnseenInstruction>,
 }
 
@@ -199,10 +203,20 @@ impl<'a> Reader<'a> {
         } else if matches!(word, "call" | "callq" | "jmp" | "jmpq") {
             self.is_announced |= announces(operands);
             self.is_after_wide_load = operands.starts_with("__tsan_atomic128_load");
-        } else if is_access(word, operands) || is_repeated && is_string_instruction(word) {
+        } else if is_access(word, operands)
+            || is_string_instruction(word) && (is_repeated || operands.is_empty())
+            || word.contains("maskmovdqu")
+        {
             if self.is_inline {
                 self.record(word, word, operands);
-            } else if self.access.is_none() && !self.function.is_empty() {
+                return;
+            }
+            if is_part(word, operands) {
+                let instruction = format!("accesses memory by `{word}`");
+                let part = self.instruction(&instruction);
+                self.parts.push(UnseenInstruction { cause: UnseenCause::Size, ..part });
+            }
+            if self.access.is_none() && !self.function.is_empty() {
                 self.access = Some(self.instruction(word));
             }
         }
@@ -274,8 +288,28 @@ fn is_access(word: &str, operands: &str) -> bool {
             let address = address.split(']').next().unwrap_or_default();
             !is_private(address) && !is_local(before.trim_end())
         }
-        (None, None) => false,
+        (None, None) => is_symbol_accessed(word, operands),
     }
+}
+
+/// Whether an operand is a variable that is named alone: `movl counter, %eax`, `incl counter`.
+fn is_symbol_accessed(word: &str, operands: &str) -> bool {
+    let is_symbol = |it: &str| it.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_');
+    match operands.split_once(',').map(|it| (it.0.trim(), it.1.trim())) {
+        Some((one, two)) => {
+            is_symbol(one) && two.starts_with('%') || one.starts_with(['%', '$']) && is_symbol(two)
+        }
+        None => {
+            let name = word.strip_suffix(['b', 'w', 'l', 'q']).unwrap_or_default();
+            ["inc", "dec", "neg", "not"].contains(&name) && is_symbol(operands)
+        }
+    }
+}
+
+/// Whether an instruction accesses parts of a vector in memory, or is one that code has to name.
+fn is_part(word: &str, operands: &str) -> bool {
+    const NAMES: [&str; 5] = ["maskmov", "gather", "scatter", "lddqu", "movdir"];
+    operands.contains("{%k") || NAMES.iter().any(|it| word.contains(it))
 }
 
 /// Whether an instruction accesses what registers point to, without naming them.
@@ -408,6 +442,13 @@ mod tests {
             ("movl %eax, 8(%rdi,%rcx,4)", Some("movl")),
             ("1: mov qword ptr [rdi + 8], rax", Some("mov")),
             ("rep movsb", Some("movsb")),
+            ("stosq", Some("stosq")),
+            ("movsbl %al, %eax", None),
+            ("maskmovdqu %xmm1, %xmm0", Some("maskmovdqu")),
+            ("movl counter, %eax", Some("movl")),
+            ("movl $1, counter", Some("movl")),
+            ("incl counter", Some("incl")),
+            ("inc eax; mov eax, ecx; movl $1, %eax; movq %rax, %rbx; jne again", None),
             ("movq %fs:0, %rax; movq %fs:8(%rax), %rbx", None),
             ("movl 4(%rsp), %eax", None),
             ("mov eax, dword ptr [rsp + 4]", None),
@@ -434,6 +475,29 @@ mod tests {
         let silent: Vec<(&str, &str)> =
             read.silent.iter().map(|it| (&*it.symbol, &*it.instruction)).collect();
         assert_eq!((read.unseen, silent), (Vec::new(), vec![("f", "movq"), ("h", "movq")]));
+    }
+
+    #[test]
+    fn parts_of_vectors_are_found() {
+        for (code, is_part) in [
+            ("vpmaskmovq (%rdi), %ymm0, %ymm0", true),
+            ("vpgatherqq %ymm1, (%rdi,%ymm0,8), %ymm2", true),
+            ("vmovdqu64 (%rdi), %xmm0 {%k1} {z}", true),
+            ("lddqu (%rdi), %xmm0", true),
+            ("movdiri %rsi, (%rdi)", true),
+            ("movdqu (%rdi), %xmm0", false),
+            ("vpmaskmovq 8(%rsp), %ymm0, %ymm0", false),
+            ("vpaddq %xmm0, %xmm0, %xmm0 {%k1}", false),
+        ] {
+            let text = format!("\t.type f, @function\nf:\n\t{code}\n");
+            let parts = read(&text).parts;
+            let expected = format!("f accesses memory by `{}`", code.split(' ').next().unwrap());
+            assert_eq!(
+                parts.first().is_some_and(|it| it.to_string().starts_with(&expected)),
+                is_part,
+                "{code}"
+            );
+        }
     }
 
     #[test]

@@ -1,10 +1,12 @@
-//! Structs that are passed and returned by value: compilers copy them without instrumentation.
+//! Structs that are passed and returned by value, and instructions of the processor that code names
+//! (`_mm_stream_si64`): compilers access memory for them without instrumentation.
 //!
 //! gcc instruments neither an argument that is a struct in memory, `f(*shared)`, nor a place that
 //! gets a struct as a result, `*shared = f()`. clang does not instrument the former if the struct
 //! is passed on the stack. Both are found in what the compiler writes about its code
 //! (`exclusion.rs`): the dump of gcc, and the intermediate language of clang. Variables of the
-//! function are private.
+//! function are private. gcc instruments none of the builtin functions that stand for instructions;
+//! what clang leaves out of them is in `sizes.rs`.
 
 use std::collections::BTreeSet;
 
@@ -38,6 +40,8 @@ struct DumpedFunction<'a> {
     symbol: &'a str,
     /// Its parameters and variables.
     own: BTreeSet<&'a str>,
+    /// Those that are pointers.
+    pointers: BTreeSet<&'a str>,
     /// Whether its declarations have ended.
     is_code: bool,
 }
@@ -50,10 +54,17 @@ fn in_dump(dump: &str, assembly: &str) -> Vec<UnseenInstruction> {
             function = DumpedFunction { symbol, ..DumpedFunction::default() };
         } else if !function.is_code {
             function.is_code = line.contains("<bb ");
-            function.own.extend(declared(line));
+            function.own.extend(declared(line).map(|it| it.0));
+            function.pointers.extend(declared(line).filter(|it| it.1.contains('*')).map(|it| it.0));
         } else {
             let (place, statement) = without_places(line.trim());
             let Some(call) = Call::parse(&statement) else { continue };
+            if let Some(name) = call.callee.strip_prefix(INSTRUCTION) {
+                if function.accesses_memory(name, &call.arguments) {
+                    found.push(instruction(function.symbol, call.callee, place_of_user(line.trim())));
+                }
+                continue;
+            }
             let is_shared = |it: &str| function.is_shared(it, assembly);
             for (is_copied, cause) in [
                 (call.arguments.iter().any(|it| is_shared(it)), UnseenCause::Argument),
@@ -68,8 +79,26 @@ fn in_dump(dump: &str, assembly: &str) -> Vec<UnseenInstruction> {
     found
 }
 
-/// The variables that a line before the code declares: `struct big it[2];`, or the parameters.
-fn declared(line: &str) -> impl Iterator<Item = &str> {
+/// The builtin functions of gcc that stand for an instruction of the processor.
+const INSTRUCTION: &str = "__builtin_ia32_";
+
+/// Parts of the names of those that neither read nor write what code could observe.
+pub(super) const HARMLESS_INSTRUCTIONS: [&str; 5] = ["prefetch", "clflush", "clwb", "cldemote", "monitor"];
+
+fn instruction(symbol: &str, callee: &str, place: Option<(String, u32)>) -> UnseenInstruction {
+    let sentence = format!("accesses memory by `{callee}`");
+    UnseenInstruction { instruction: sentence, ..unseen(symbol, callee, place, UnseenCause::Size) }
+}
+
+/// The first place in a statement that is not in a header of the compiler, or else the first.
+fn place_of_user(statement: &str) -> Option<(String, u32)> {
+    let places = || statement.split('[').filter_map(|it| place(it.split(']').next()?));
+    places().find(|it| !it.0.contains("/lib/gcc/")).or_else(|| places().next())
+}
+
+/// The variables that a line before the code declares, and the text of each: `struct big it[2];`,
+/// or the parameters.
+fn declared(line: &str) -> impl Iterator<Item = (&str, &str)> {
     let (is_variable, rest) = match line.strip_prefix("  ") {
         Some(variable) => (true, variable.split(['[', ';']).next().unwrap_or_default()),
         None => (false, line.split_once(" (").map_or("", |it| it.1)),
@@ -77,7 +106,7 @@ fn declared(line: &str) -> impl Iterator<Item = &str> {
     let is_static = is_variable && rest.starts_with("static ");
     rest.split(',').filter(move |_| !is_static).filter_map(|it| {
         let name = it.trim_end().trim_end_matches(')').rsplit([' ', '*', '&']).next()?;
-        Some(name).filter(|it| !it.is_empty())
+        Some((name, it)).filter(|it| !it.0.is_empty())
     })
 }
 
@@ -127,10 +156,11 @@ impl Call<'_> {
         };
         let at = find_outside(call, " (")?;
         let (callee, arguments) = (&call[..at], &call[at + 2..call.len() - 1]);
-        // Conditions are no calls, and the runtime and builtin functions take no structs.
+        // Conditions are no calls, and the runtime and other builtin functions take no structs.
         let is_other = ["if", "while", "switch", "return", "resx", "goto"].contains(&callee)
             || callee.is_empty()
-            || [".", "(", "#", "__tsan_", "__builtin_"].iter().any(|it| callee.starts_with(it))
+            || [".", "(", "#", "__tsan_"].iter().any(|it| callee.starts_with(it))
+            || callee.starts_with("__builtin_") && !callee.starts_with(INSTRUCTION)
             || callee.contains(' ') && !callee.starts_with("OBJ_TYPE_REF");
         (!is_other).then(|| Call { result, callee, arguments: split_outside(arguments) })
     }
@@ -197,6 +227,20 @@ impl DumpedFunction<'_> {
             return base.is_none_or(|it| self.is_shared_variable(it, assembly));
         }
         !is_value(operand) && self.is_shared_variable(operand, assembly)
+    }
+
+    /// Whether an instruction with these arguments accesses memory that other threads may access.
+    fn accesses_memory(&self, name: &str, arguments: &[&str]) -> bool {
+        let is_pointer = |it: &str| {
+            let version = it.strip_suffix("(D)").unwrap_or(it);
+            let base = version.rsplit_once('_').map_or(version, |it| it.0);
+            [it, version, base].iter().any(|it| self.pointers.contains(it))
+        };
+        let is_shared = |it: &&str| match it.strip_prefix('&') {
+            Some(place) => !self.own.contains(place.split(['.', '[']).next().unwrap_or_default()),
+            None => is_pointer(it),
+        };
+        !HARMLESS_INSTRUCTIONS.iter().any(|it| name.contains(it)) && arguments.iter().any(is_shared)
     }
 
     /// Whether it is a variable, or a part of one, that is not the function's own.
@@ -317,7 +361,8 @@ mod tests {
     #[test]
     fn what_may_be_shared_is_not_the_functions_own() {
         let own = BTreeSet::from(["it", "D.54463", "parameter"]);
-        let function = DumpedFunction { symbol: "f", own, is_code: true };
+        let function =
+            DumpedFunction { symbol: "f", own, pointers: BTreeSet::from(["p", "_7"]), is_code: true };
         let assembly = "\tmovdqa\t16+shared(%rip), %xmm0\n\tleaq\tworker(%rip), %rdi\n\tmovq\tworker@GOTPCREL(%rip), %rax\n";
         for shared in [
             "shared",
@@ -349,6 +394,16 @@ mod tests {
         ] {
             assert!(!function.is_shared(private, assembly), "{private}");
         }
+        for (arguments, is_access) in
+            [("&shared", true), ("p_2(D)", true), ("p", true), ("_7", true), ("&it[1]", false), ("_3", false)]
+        {
+            assert_eq!(
+                function.accesses_memory("movnti64", &["v_2(D)", arguments]),
+                is_access,
+                "{arguments}"
+            );
+            assert!(!function.accesses_memory("clflush", &[arguments]), "{arguments}");
+        }
     }
 
     #[test]
@@ -359,6 +414,16 @@ mod tests {
             without_places("[a.c:5:24] [a.c:5:3] MEM[(struct s *)[a.c:5:17] &text] = f (v_3(D));");
         assert_eq!(text, "MEM[(struct s *)&text] = f (v_3(D));");
         assert_eq!(Call::parse(&text).map(|it| it.result), Some("MEM[(struct s *)&text]"));
+    }
+
+    #[test]
+    fn instructions_in_a_dump_are_found() {
+        let dump = ";; Function put (put, funcdef_no=1, decl_uid=2)\nvoid put (const int * p, long int v)\n{\n  int it[4];\n\n  <bb 2> :\n  \
+                    [/usr/lib/gcc/x/emmintrin.h:9:3] __builtin_ia32_movnti64 ([a.c:5:34] &[a.c:5:52] x[0], v_2(D));\n  \
+                    __builtin_ia32_maskstored (p_3(D), v_2(D));\n  __builtin_ia32_maskstored (&it, v_2(D));\n  _4 = __builtin_ia32_pshufd (v_2(D), 3);\n}\n";
+        let found: Vec<_> = in_dump(dump, "").into_iter().map(|it| (it.instruction, it.place)).collect();
+        let by = |name: &str| format!("accesses memory by `__builtin_ia32_{name}`");
+        assert_eq!(found, [(by("movnti64"), Some(("a.c".to_owned(), 5))), (by("maskstored"), None)]);
     }
 
     #[test]

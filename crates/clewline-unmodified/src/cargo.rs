@@ -236,7 +236,8 @@ fn unseen_in(messages: &str, executables: &mut [Executable]) -> Result<Vec<Blind
             let name = file.file_name().to_string_lossy().into_owned();
             if name.starts_with(&start) && name.ends_with(".s") {
                 let text = fs::read(file.path()).map_err(ProgramError::io(name))?;
-                found.extend(assembly::read(&String::from_utf8_lossy(&text)).unseen);
+                let read = assembly::read(&String::from_utf8_lossy(&text));
+                found.extend(read.unseen.into_iter().chain(read.parts));
             }
         }
     }

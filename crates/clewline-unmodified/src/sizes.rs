@@ -1,15 +1,15 @@
 //! Accesses that clang does not instrument because of their size.
 //!
 //! Its pass knows accesses of 1, 2, 4, 8 and 16 bytes. It leaves out larger vectors, `long double`,
-//! bit-fields in 3, 5, 6 or 7 bytes, and vectors with a mask. All of them are in its intermediate
-//! language (`exclusion.rs`). Variables of the function and of the thread, and constants, are
+//! bit-fields in 3, 5, 6 or 7 bytes, vectors with a mask, and instructions that code names. All of
+//! them are in its intermediate language (`exclusion.rs`). Variables of the function and of the thread, and constants, are
 //! private.
 
 use std::collections::BTreeSet;
 
 use super::{
     assembly::{UnseenCause, UnseenInstruction, readable},
-    by_value::{is_own, place_of},
+    by_value::{HARMLESS_INSTRUCTIONS, is_own, place_of},
     exclusion::definition,
 };
 
@@ -79,17 +79,22 @@ impl OddAccess<'_> {
     }
 }
 
-/// A call of a function of the compiler that accesses parts of a vector.
+/// A call of a function of the compiler that accesses parts of a vector, or stands for an
+/// instruction that accesses memory.
 fn masked(statement: &str) -> Option<OddAccess<'_>> {
-    const PARTS: [&str; 6] = ["maskload", "maskstore", "maskmov", "gather", "scatter", "ldu.dq"];
     let is_call = ["call ", "tail call ", "musttail call ", "notail call "];
     is_call.iter().find(|it| statement.starts_with(**it))?;
     let (name, arguments) = statement.split_once("@llvm.")?.1.split_once('(')?;
-    let is_masked =
-        name.starts_with("masked.") || name.starts_with("x86.") && PARTS.iter().any(|it| name.contains(it));
     let is_pointer = |it: &&str| it.contains("* ") || it.starts_with("ptr ");
-    let pointer = split_outside(arguments).into_iter().find(is_pointer).unwrap_or_default();
-    is_masked.then(|| OddAccess { sentence: "accesses parts of a vector".to_owned(), pointer })
+    let pointer = split_outside(arguments).into_iter().find(is_pointer)?;
+    let sentence = if name.starts_with("masked.") {
+        "accesses parts of a vector".to_owned()
+    } else if name.starts_with("x86.") && !HARMLESS_INSTRUCTIONS.iter().any(|it| name.contains(it)) {
+        format!("accesses memory by `llvm.{name}`")
+    } else {
+        return None;
+    };
+    Some(OddAccess { sentence, pointer })
 }
 
 /// The parts between commas outside of brackets.
@@ -213,6 +218,10 @@ mod tests {
             of("%2 = tail call <8 x float> @llvm.masked.load.v8f32.p0v8f32(<8 x float>* %1, i32 4)"),
             found("accesses parts of a vector", "<8 x float>* %1")
         );
+        assert_eq!(
+            of("tail call void @llvm.x86.directstore64(ptr nonnull %1, i64 %0)"),
+            found("accesses memory by `llvm.x86.directstore64`", "ptr nonnull %1")
+        );
         for line in [
             "store <4 x i32> %1, <4 x i32>* %0, align 16",
             "%4 = load i1, ptr %3",
@@ -220,6 +229,8 @@ mod tests {
             "store <8 x i32>* %0, <8 x i32>** %2, align 8",
             "%4 = load atomic i64, i64* %3 seq_cst, align 8",
             "tail call void @llvm.prefetch.p0i8(i8* %1, i32 0, i32 3, i32 1)",
+            "tail call void @llvm.x86.sse2.clflush(i8* %1)",
+            "%3 = tail call <2 x i64> @llvm.x86.sse41.pmuldq(<4 x i32> %1, <4 x i32> %2)",
             "br label %3",
         ] {
             assert_eq!(of(line), None, "{line}");

@@ -76,7 +76,7 @@ impl Unit<'_> {
         }
         output(command.arg("-S").arg("-o").arg(&text))?.map_err(failed)?;
         let mut code = read(&text)?;
-        let assembly::Assembly { mut unseen, silent } = assembly::read(&code);
+        let assembly::Assembly { mut unseen, silent, .. } = assembly::read(&code);
         if !is_gcc {
             let mut command = self.instrumenting(compiler, headers);
             output(command.args(exclusion::language_flags(&name)))?.map_err(failed)?;

@@ -92,6 +92,41 @@ fn accesses_of_sizes_that_are_not_instrumented_make_the_verdict_unknown() {
     }
 }
 
+/// Instructions that code names: gcc instruments none.
+#[test]
+fn instructions_that_are_not_instrumented_make_the_verdict_unknown() {
+    for level in pick(vec!["-O1"], vec!["-O0", "-O1", "-O2", "-O3"]) {
+        let Some(program) = build("instructions.c", &[level]) else { return };
+        // Whether clang instruments it, and finds the race.
+        for (matrix, function, name, is_seen) in [
+            ("word(1) | get", "put_word", "movnti64", true),
+            ("both(1) | get", "put_both", "movntdq", true),
+            ("bytes(1) | get", "put_bytes", "maskmovdqu", false),
+            ("set(1) | get_both", "get_both", "lddqu", false),
+        ] {
+            let given = [&["--matrix", matrix], &JSON[..]].concat();
+            let words = format!("{function} accesses memory by `__builtin_ia32_{name}`");
+            let ran = program.by_first().run(&given);
+            ran.unknown(&words);
+            // Of a pointer there is only the line in the header.
+            let is_named = function == "put_word" || level == "-O0";
+            assert!(is_named || ran.field("reason").contains("instructions.c:"), "{}", ran.out);
+            let trusting = [&given[..], &["--trust", function]].concat();
+            program.by_first().run(&trusting).holds();
+            let Some(other) = program.by_second() else { return };
+            let ran = other.run(&given);
+            match is_seen {
+                true => ran.violated("data-race"),
+                false => ran.unknown("accesses memory by `llvm.x86."),
+            }
+        }
+        // Without optimization gcc passes the address on.
+        if level != "-O0" {
+            program.run(&[&["--matrix", "own(1) | own(2)"], &JSON[..]].concat()).holds();
+        }
+    }
+}
+
 /// The same functions are in the program, and constants are read without instrumentation.
 #[test]
 fn what_did_not_run_does_not_matter() {
