@@ -98,6 +98,8 @@ impl Toolchain {
         flags.push("-ldylib=clewline_tsan".into());
         // Takes precedence over the environment: under Cargo that may lead to an older runtime.
         flags.push(with("-Clink-arg=-Wl,-rpath,", ",--disable-new-dtags"));
+        // Functions of the standard library are called through pointers, which can be changed.
+        flags.push("-Clink-arg=-Wl,--no-relax".into());
         // Restoring data would undo late binding.
         flags.push("-Clink-arg=-Wl,-z,now".into());
         // A vector would be one access of several elements.

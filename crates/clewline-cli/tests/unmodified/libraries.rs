@@ -5,10 +5,24 @@ use clewline_testing::pick;
 use super::program::build;
 
 /// Functions of which it is known what they read.
-const READS: [&str; 10] =
-    ["snprintf", "atoi", "write", "vsnprintf", "qsort", "strtol", "strtod", "sscanf", "fwrite", "wcslen"];
+const READS: [&str; 14] = [
+    "snprintf",
+    "atoi",
+    "write",
+    "writev",
+    "access",
+    "rename",
+    "poll",
+    "vsnprintf",
+    "qsort",
+    "strtol",
+    "strtod",
+    "sscanf",
+    "fwrite",
+    "wcslen",
+];
 /// Functions that may read less than the whole text.
-const PARTS: [&str; 3] = ["strcoll", "memmem", "wcscmp"];
+const PARTS: [&str; 5] = ["strcoll", "memmem", "wcscmp", "fnmatch", "strftime"];
 /// Functions of the runtime with a result in memory.
 const OUT: [&str; 7] = [
     "pthread_create",

@@ -1,4 +1,5 @@
-//! Inputs: what functions of the C and C++ libraries read, such as the text of `atoi`.
+//! Inputs: what functions of the C and C++ libraries and of Rust's standard library read, such as
+//! the text of `atoi`.
 //!
 //! A function that is called through `trampolines` reads its inputs unseen. For those in the table
 //! the runtime makes the same accesses, just before the call: they race with what other tasks
@@ -6,14 +7,14 @@
 //! So where one of them is a point, this is reported: a torn input would not be seen.
 //!
 //! No byte is read after the one that decides. Where that is not known, the accesses are points,
-//! and never a data race.
+//! and never a data race. Nor are they in Rust, where the library may have ordered them unseen.
 
 use std::ffi::{CStr, c_char, c_int};
 
 use clewline_remote::Points;
 use clewline_threads::instrument::Control;
 
-use super::{interpose::InputReader, races, rust_std};
+use super::{heap, interpose::InputReader, races, rust_std};
 
 /// What a function reads. Numbers are those of arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,14 @@ pub(super) enum Input {
     Objects(usize, [usize; 2], usize),
     /// An object of this size.
     Object(usize, usize),
+    /// Some of it.
+    PartOfObject(usize, usize),
+    /// An array, by its length and the size of an element.
+    Array(usize, usize, usize),
+    /// The same of a list of blocks, by its length: the `iovec`s of `writev`.
+    Blocks(usize, usize),
+    /// A `String` of Rust.
+    RustText(usize),
     /// An integer, in the base that an argument says or in base ten.
     Integer(usize, Option<usize>),
     /// A number of any kind.
@@ -68,7 +77,74 @@ const TABLE: &[(&[&str], &[Input])] = &[
     (&["sscanf", "__isoc99_sscanf", "__isoc23_sscanf"], &[Text(0), Text(1)]),
     (&["vsscanf", "__isoc99_vsscanf", "__isoc23_vsscanf"], &[Text(0), Text(1)]),
     (&["puts", "fputs", "perror", "getenv", "open", "open64"], &[Text(0)]),
-    (&["fopen", "fopen64", "setenv"], &[Text(0), Text(1)]),
+    (
+        &[
+            "access",
+            "acct",
+            "chdir",
+            "chmod",
+            "chown",
+            "chroot",
+            "creat",
+            "creat64",
+            "lchown",
+            "lstat",
+            "lstat64",
+            "mkdir",
+            "mkfifo",
+            "opendir",
+            "pathconf",
+            "readlink",
+            "realpath",
+            "remove",
+            "rmdir",
+            "sem_unlink",
+            "shm_open",
+            "shm_unlink",
+            "stat",
+            "stat64",
+            "statfs",
+            "statvfs",
+            "truncate",
+            "truncate64",
+            "unlink",
+            "unsetenv",
+            "utime",
+            "utimes",
+        ],
+        &[Text(0)],
+    ),
+    (
+        &[
+            "faccessat",
+            "fchmodat",
+            "fchownat",
+            "fstatat",
+            "fstatat64",
+            "mkdirat",
+            "openat",
+            "openat64",
+            "unlinkat",
+        ],
+        &[Text(1)],
+    ),
+    (&["fopen", "fopen64", "freopen", "link", "rename", "setenv", "symlink"], &[Text(0), Text(1)]),
+    (&["renameat", "linkat"], &[Text(1), Text(3)]),
+    (&["a64l", "basename", "dirname", "index", "inet_addr", "inet_aton", "rindex"], &[PartOfText(0)]),
+    (&["fnmatch", "strptime"], &[PartOfText(0), PartOfText(1)]),
+    (&["inet_pton", "regcomp"], &[PartOfText(1)]),
+    (&["inet_ntop"], &[Object(1, 4)]),
+    (&["strlen"], &[Text(0)]),
+    (&["memchr"], &[PartOfBytes(0, 2)]),
+    (&["bcmp", "memcmp"], &[PartOfBytes(0, 2), PartOfBytes(1, 2)]),
+    (&["strftime", "strftime_l"], &[Text(2), PartOfObject(3, TM_BYTES)]),
+    (&["asctime", "asctime_r"], &[PartOfObject(0, TM_BYTES)]),
+    (&["poll", "ppoll"], &[Array(0, 1, 8)]),
+    (&["select", "pselect"], &[PartOfObject(1, 128), PartOfObject(2, 128), PartOfObject(3, 128)]),
+    (&["writev", "pwritev", "pwritev64"], &[Blocks(1, 2)]),
+    (&["bind", "connect", "mq_send"], &[Bytes(1, 2)]),
+    (&["setsockopt"], &[Bytes(3, 4)]),
+    (&["mblen", "mbtowc", "mbrtowc", "mbrlen"], &[PartOfBytes(1, 2)]),
     (&["fwrite", "fwrite_unlocked"], &[Objects(0, [1, 2], 0)]),
     (&["qsort", "qsort_r"], &[Objects(0, [1, 2], 1)]),
     (&["pwrite", "pwrite64", "send", "sendto"], &[Bytes(1, 2)]),
@@ -109,13 +185,57 @@ const TABLE: &[(&[&str], &[Input])] = &[
     (&["_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc"], &[Text(1)]),
 ];
 
+/// How many blocks the system takes.
+const IOV_MAX: usize = 1024;
+/// The size of a `struct tm`.
+const TM_BYTES: usize = 56;
 /// In the place of an argument: the size of a `wchar_t`.
 const WIDE: usize = usize::MAX;
 const WIDE_BYTES: usize = 4;
 
-/// What a function reads; nothing if it is not in the table.
-pub(super) fn of(symbol: &str) -> &'static [Input] {
-    TABLE.iter().find(|it| it.0.contains(&symbol)).map_or(&[], |it| it.1)
+/// Functions of Rust's standard library, by their names. Results of three words have the first
+/// argument.
+const RUST_TABLE: &[(&str, &[Input])] = &[
+    ("<alloc::string::String as core::clone::Clone>::clone", &[RustText(1)]),
+    ("alloc::string::String::from_utf8_lossy", &[PartOfBytes(1, 2)]),
+    ("alloc::str::<impl str>::to_lowercase", &[Bytes(1, 2)]),
+    ("alloc::str::<impl str>::to_uppercase", &[Bytes(1, 2)]),
+    ("core::str::converts::from_utf8", &[PartOfBytes(1, 2)]),
+    ("core::str::count::do_count_chars", &[Bytes(0, 1)]),
+    ("core::slice::memchr::memchr_aligned", &[PartOfBytes(1, 2)]),
+    ("core::slice::memchr::memrchr", &[PartOfBytes(1, 2)]),
+];
+
+/// The types of which the functions that format them are in Rust's standard library.
+const RUST_FORMATTED: &[(&[&str], &[Input])] = &[
+    (&["bool", "u8", "i8"], &[Object(0, 1)]),
+    (&["u16", "i16"], &[Object(0, 2)]),
+    (&["u32", "i32", "f32", "char"], &[Object(0, 4)]),
+    (&["u64", "i64", "usize", "isize", "f64"], &[Object(0, 8)]),
+    (&["u128", "i128"], &[Object(0, 16)]),
+    (&["str"], &[Bytes(0, 1)]),
+    (&["alloc::string::String"], &[RustText(0)]),
+];
+
+/// What a function reads, by its symbol or its name in Rust; nothing if it is not in the tables.
+pub(super) fn of(name: &str) -> &'static [Input] {
+    let in_c = || TABLE.iter().find(|it| it.0.contains(&name)).map(|it| it.1);
+    let in_rust = || RUST_TABLE.iter().find(|it| it.0 == name).map(|it| it.1);
+    let formatted = || {
+        let formatted = formatted_type(name)?;
+        RUST_FORMATTED.iter().find(|it| it.0.contains(&formatted)).map(|it| it.1)
+    };
+    in_c().or_else(in_rust).or_else(formatted).unwrap_or_default()
+}
+
+/// The type in `<u8 as core::fmt::Debug>::fmt` or `core::fmt::num::<impl core::fmt::Debug for
+/// u8>::fmt`.
+fn formatted_type(name: &str) -> Option<&str> {
+    let (before, after) = name.strip_suffix(">::fmt")?.split_once("core::fmt::")?;
+    match before.strip_prefix('<') {
+        Some(it) => it.strip_suffix(" as "),
+        None => after.rsplit_once(" for ").map(|it| it.1),
+    }
 }
 
 /// The registers with the arguments of a call, in their order.
@@ -126,11 +246,11 @@ const BYTES_TO_STACK: usize = 88;
 /// The code is about to call a function that reads these inputs, and will return to `pc`. Returns
 /// whether one of them is written by other tasks at the same time.
 pub(super) fn read(control: Control, inputs: &[Input], pc: usize, registers: &Registers) -> bool {
-    // What the standard library of Rust reads may be ordered by code that is not seen.
-    if inputs.is_empty() || rust_std::is_linked() {
+    if inputs.is_empty() {
         return false;
     }
     let reader = InputReader::new(control, pc);
+    let reader = if rust_std::is_linked() { reader.silent() } else { reader };
     let mut has_points = false;
     for input in inputs {
         has_points |= read_one(reader, *input, registers);
@@ -152,6 +272,18 @@ fn read_one(reader: InputReader, input: Input, registers: &Registers) -> bool {
             more_than < value(one) && reader.bytes(value(at), value(one).saturating_mul(value(two)))
         }
         Object(at, size) => reader.bytes(value(at), size),
+        PartOfObject(at, size) => reader.silent().bytes(value(at), size),
+        Array(at, count, size) => reader.bytes(value(at), value(count).saturating_mul(size)),
+        Blocks(at, count) => {
+            let mut has_points = reader.bytes(value(at), value(count).saturating_mul(16));
+            for number in 0..value(count).min(IOV_MAX) {
+                // SAFETY: the caller of the C function guarantees that there are as many.
+                let [block, size] = unsafe { *(value(at) as *const [usize; 2]).add(number) };
+                has_points |= reader.bytes(block, size);
+            }
+            has_points
+        }
+        RustText(at) => read_rust_text(reader, value(at)),
         Integer(at, base) => {
             let base = base.map_or(10, |it| value(it) as c_int);
             reader.until(value(at), |it| !continues(it, |text, end| parse_integer(text, end, base)))
@@ -172,6 +304,16 @@ fn read_one(reader: InputReader, input: Input, registers: &Registers) -> bool {
             read_format(reader, value(at), list)
         }
     }
+}
+
+/// Reads a `String`: its capacity, its length and the address of its bytes, in any order.
+fn read_rust_text(reader: InputReader, at: usize) -> bool {
+    let has_points = reader.bytes(at, 24);
+    // SAFETY: the function reads it as well.
+    let words = unsafe { *(at as *const [usize; 3]) };
+    let Some(block) = words.into_iter().find(|it| heap::contains(*it)) else { return has_points };
+    let size = words.into_iter().filter(|it| *it != block).min().unwrap_or_default();
+    has_points | reader.bytes(block, size)
 }
 
 /// Whether more bytes after this text may belong to the number at its beginning.

@@ -1,6 +1,7 @@
 //! The modules of the process: which are under test, and where their code and data are.
 
 use std::{
+    collections::BTreeMap,
     ffi::{CStr, c_int, c_void},
     ops::Range,
 };
@@ -206,6 +207,20 @@ pub(super) fn imports(has_pointers: bool) -> Vec<Import> {
     found
 }
 
+/// Where the program has the addresses of these functions of its own.
+pub(super) fn pointers_to(functions: &BTreeMap<usize, String>) -> Vec<Import> {
+    const RELATIVE: u32 = 8;
+    let program = all().into_iter().find(|it| it.name.is_empty());
+    let slots = program.iter().flat_map(Module::other_relocations).filter(|it| it.kind == RELATIVE);
+    let found = slots.filter_map(|it| {
+        // SAFETY: the slot belongs to the program, and the loader has written it.
+        let target = unsafe { *(it.address as *const usize) };
+        let name = functions.get(&target)?.clone();
+        Some(Import { name, is_virtual: false, library: "std".to_owned(), target, slot: it.address })
+    });
+    found.collect()
+}
+
 /// A relocation: where, of which kind, and of which symbol.
 struct Relocation {
     address: usize,
@@ -221,24 +236,27 @@ impl Module {
     fn function_slots(&self, has_pointers: bool) -> Vec<(usize, String)> {
         const FUNCTIONS: u64 = 23;
         const FUNCTION_BYTES: u64 = 2;
-        const OTHERS: u64 = 7;
-        const OTHER_BYTES: u64 = 8;
         const ADDRESS: u32 = 1;
         const GLOBAL: u32 = 6;
         const JUMP_SLOT: u32 = 7;
         let calls = self.relocations(FUNCTIONS, FUNCTION_BYTES).into_iter();
-        let others = has_pointers.then(|| self.relocations(OTHERS, OTHER_BYTES)).into_iter().flatten();
+        let others = has_pointers.then(|| self.other_relocations()).into_iter().flatten();
         let is_slot = |it: &Relocation| [ADDRESS, GLOBAL, JUMP_SLOT].contains(&it.kind);
         calls.chain(others).filter(is_slot).map(|it| (it.address, it.name)).collect()
     }
 
     /// Objects of other modules that are in the data of this one.
     pub(super) fn copied_objects(&self) -> Vec<Range<usize>> {
+        const COPY: u32 = 5;
+        let objects = self.other_relocations().into_iter();
+        objects.filter(|it| it.kind == COPY).map(|it| it.address..it.address + it.size).collect()
+    }
+
+    /// The relocations that are not in the table for calls.
+    fn other_relocations(&self) -> Vec<Relocation> {
         const OTHERS: u64 = 7;
         const OTHER_BYTES: u64 = 8;
-        const COPY: u32 = 5;
-        let objects = self.relocations(OTHERS, OTHER_BYTES).into_iter();
-        objects.filter(|it| it.kind == COPY).map(|it| it.address..it.address + it.size).collect()
+        self.relocations(OTHERS, OTHER_BYTES)
     }
 
     /// The relocations in the table with that tag.

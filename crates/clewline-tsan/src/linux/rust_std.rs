@@ -1,5 +1,5 @@
 //! Rust's standard library, which is not instrumented: functions in which a thread acquires what
-//! another one has released, without a call that the runtime sees.
+//! another one has released, without a call that the runtime sees; and functions that read.
 //!
 //! `park` returns at once if the thread was unparked before. A lock of an output stream is taken
 //! without a wait if it is free. So a breakpoint is set at the first instruction of such a
@@ -7,13 +7,16 @@
 //! breakpoint stays.
 //! No other task runs between the beginning of the function and the atomic access in it.
 
-use std::ffi::c_void;
+use std::{collections::BTreeMap, ffi::c_void};
 
+use backtrace::SymbolName;
 use rustc_hash::FxHashMap;
 
 use super::{
     current_task::{self, RuntimeCell, RuntimeOwned},
-    modules, places,
+    inputs,
+    modules::{self, Import},
+    places,
 };
 
 static IS_LINKED: RuntimeCell<bool> = RuntimeCell::new(false);
@@ -75,6 +78,25 @@ pub(super) fn find() -> Option<Vec<usize>> {
     found.sort_unstable();
     found.dedup();
     Some(found)
+}
+
+/// The functions of which it is known what they read, and where the program has their addresses.
+pub(super) fn readers() -> Vec<Import> {
+    // To find names takes a while: parts of those that are in the tables of `inputs`.
+    const PARTS: [&str; 7] = ["clone", "fmt", "from_utf8", "case", "count", "memchr", "memrchr"];
+    let Ok(file) = std::fs::read("/proc/self/exe") else { return Vec::new() };
+    let base = modules::program_base();
+    let mut found = BTreeMap::new();
+    for symbol in symbols(&file).into_iter().flatten() {
+        let is_candidate = symbol.kind == FUNCTION && symbol.address != 0;
+        if is_candidate && PARTS.iter().any(|it| symbol.name.contains(it)) {
+            let name = format!("{:#}", SymbolName::new(symbol.name.as_bytes()));
+            if !inputs::of(&name).is_empty() {
+                found.insert(base + symbol.address, name);
+            }
+        }
+    }
+    modules::pointers_to(&found)
 }
 
 fn is_source_in_c(file: &str) -> bool {

@@ -67,16 +67,26 @@ pub(super) fn install() {
         return;
     }
     calls_out::prepare();
-    // Rust's standard library calls the C library in this way, and orders what it does unseen.
-    let mut imports = modules::imports(!rust_std::is_in_program());
+    // Rust's standard library calls the C library through pointers, and orders what it does unseen:
+    // of these calls only what they read is looked at.
+    let is_rust = rust_std::is_in_program();
+    let mut imports = modules::imports(!is_rust);
     imports.extend(tables::virtual_functions());
-    let wanted: Vec<&Import> = imports.iter().filter(|it| is_wanted(it)).collect();
+    let count = imports.len();
+    if is_rust {
+        imports.extend(modules::imports(true));
+        imports.extend(rust_std::readers());
+    }
+    let has_inputs = |it: &Import| !inputs::of(&it.name).is_empty();
+    let is_listed = |(at, it): &(usize, &Import)| *at < count || has_inputs(it);
+    let wanted = imports.iter().enumerate().filter(is_listed).filter(|it| is_wanted(it.1));
+    let wanted: Vec<(usize, &Import)> = wanted.collect();
     let Some(mut code) = Trampolines::map(wanted.len()) else { return };
     let mut known = BTreeMap::new();
-    for import in wanted {
+    for (at, import) in wanted {
         // One for each function: the code may compare pointers.
         let address = known.entry(import.target).or_insert_with(|| {
-            let (inputs, writes) = (inputs::of(&import.name), !is_harmless(import));
+            let (inputs, writes) = (inputs::of(&import.name), at < count && !is_harmless(import));
             let Import { target, is_virtual, ref name, ref library, .. } = *import;
             let name = if is_virtual { name.clone() } else { places::readable(name) };
             let function = Function { target, name, is_virtual, library: library.clone() };

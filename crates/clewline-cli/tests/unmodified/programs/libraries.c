@@ -4,6 +4,9 @@
  */
 #define _GNU_SOURCE
 #include <clewline.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +14,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -26,7 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static char text[] = "1111111111";
 static wchar_t wide[] = L"1111";
-static long numbers[] = {1, 1, 1};
+static long numbers[] = {1, 1, 1}, bytes[7] = {1};
 /* A number, and what follows it. */
 static char ends[] = "12 xx", hex[] = "0x1gxx", real[] = "1.5e1;xx", word[] = "infin;xx";
 
@@ -35,6 +39,7 @@ CLEWLINE_OPERATION(write) {
     for (int at = 0; at < 10; at++) text[at] = '2';
     for (int at = 0; at < 4; at++) wide[at] = L'2';
     for (int at = 0; at < 3; at++) numbers[at] = 2;
+    bytes[1] = 2;
     UNLOCK;
     return CLEWLINE_NOTHING;
 }
@@ -85,6 +90,17 @@ static long put(void) {
     fclose(null);
     return done;
 }
+static long gathered(void) {
+    struct iovec blocks[] = {{"1", 1}, {text, 10}};
+    int null = open("/dev/null", O_WRONLY);
+    long done = writev(null, blocks, 2);
+    close(null);
+    return done;
+}
+static long dated(void) {
+    char here[16];
+    return strftime(here, sizeof here, "%d", (struct tm *)bytes);
+}
 static long sorted(void) {
     qsort(numbers, 3, sizeof *numbers, compared);
     return 0;
@@ -100,9 +116,15 @@ READ(write, piped())
 READ(fwrite, put())
 READ(qsort, sorted())
 READ(wcslen, wcslen(wide))
+READ(access, access(text, R_OK) == 0)
+READ(rename, rename(text, "/") == 0)
+READ(writev, gathered())
+READ(poll, poll((struct pollfd *)numbers, 3, 0) < 0)
 READ(strcoll, strcoll(text, "1111111111") != 0)
 READ(memmem, memmem(text, 10, "12", 2) != 0)
 READ(wcscmp, wcscmp(wide, L"1111") != 0)
+READ(fnmatch, fnmatch("1*", text, 0))
+READ(strftime, dated())
 
 /* Nothing of this reads a byte after the one that decides. */
 CLEWLINE_OPERATION(read_beginnings) {
