@@ -24,7 +24,7 @@ pub struct UnseenInstruction {
     /// The function that contains it, after inlining.
     pub function: Option<String>,
     /// The instruction: `lock xaddq`. Of a struct by value, the function that is called; of an
-    /// access of an odd size, what it does.
+    /// access of an odd size, what it does; of a function of a library, the library.
     pub instruction: String,
     /// Why it is not instrumented.
     pub cause: UnseenCause,
@@ -45,6 +45,8 @@ pub enum UnseenCause {
     Result,
     /// It accesses a number of bytes that the compiler does not instrument.
     Size,
+    /// All of the function is in a library that was compiled without instrumentation.
+    Library,
 }
 
 impl fmt::Display for UnseenInstruction {
@@ -63,6 +65,7 @@ impl fmt::Display for UnseenInstruction {
                 write!(f, "{has}`{instruction}` in code that is not instrumented: it")?;
             }
             UnseenCause::Size => write!(f, "{instruction}, which is not instrumented: it")?,
+            UnseenCause::Library => write!(f, "of {instruction} is not instrumented: it")?,
             UnseenCause::Argument => {
                 write!(f, "passes a struct by value to `{instruction}`: how it is copied")?;
             }

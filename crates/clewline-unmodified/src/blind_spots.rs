@@ -44,6 +44,7 @@ impl BlindSpot {
                 trust.covers_function(&it.symbol)
                     || it.function.as_ref().is_some_and(|it| trust.covers_function(it))
                     || it.place.as_ref().is_some_and(|it| trust.covers_file(&it.0))
+                    || it.cause == UnseenCause::Library && trust.covers_file(&it.instruction)
             }
             BlindSpot::Object(file) => trust.covers_file(&file.display().to_string()),
         }
@@ -61,6 +62,7 @@ impl BlindSpot {
                     UnseenCause::Argument => "argument",
                     UnseenCause::Result => "result",
                     UnseenCause::Size => "size",
+                    UnseenCause::Library => "library",
                 };
                 let function = it.function.as_deref().unwrap_or_default();
                 [cause, &it.symbol, function, &it.instruction, file, &line].join("\t")
@@ -78,6 +80,7 @@ impl BlindSpot {
             "argument" => UnseenCause::Argument,
             "result" => UnseenCause::Result,
             "size" => UnseenCause::Size,
+            "library" => UnseenCause::Library,
             _ => UnseenCause::NotInstrumented,
         };
         let (symbol, function, instruction) = (fields.next()?, fields.next()?, fields.next()?);

@@ -19,6 +19,7 @@ use super::{
     doc_tests::has_doc_tests,
     elf,
     error::ProgramError,
+    native,
     runtime::Runtime,
     session::{OutputMode, RunningProgram, StartOptions, set_argv0},
     toolchain::{TARGET, Toolchain},
@@ -229,7 +230,7 @@ fn selection(message: &Json) -> String {
 /// The unseen instructions of the crates that `cargo` built, as far as they are linked into the
 /// tests. Each executable gets its own.
 fn unseen_in(messages: &str, executables: &mut [Executable]) -> Result<Vec<BlindSpot>, ProgramError> {
-    let mut found = BTreeSet::new();
+    let mut found = native::functions(messages);
     for (folder, start) in artifacts(messages) {
         let Ok(files) = fs::read_dir(&folder) else { continue };
         for file in files.filter_map(Result::ok) {

@@ -79,10 +79,10 @@ pub(super) fn functions(bytes: &[u8]) -> BTreeMap<&str, Vec<usize>> {
         let names = all.get(table.link).and_then(|it| contents(bytes, it)).unwrap_or_default();
         for symbol in contents(bytes, table).unwrap_or_default().chunks_exact(24) {
             let name = word(symbol, 0, 4).and_then(|it| text(names, it as usize));
-            let is_function = symbol[4] & 0xf == FUNCTION;
-            if let (Some(name), Some(address)) = (name, place(symbol, 8).filter(|it| *it != 0))
-                && is_function
-            {
+            // In an object file, the first has the address 0.
+            let is_defined = symbol[6..8] != [0, 0];
+            let is_function = symbol[4] & 0xf == FUNCTION && is_defined;
+            if let (Some(name), Some(address)) = (name, place(symbol, 8).filter(|_| is_function)) {
                 found.entry(name).or_default().push(address);
             }
         }

@@ -36,6 +36,7 @@ mod elf;
 mod error;
 mod exclusion;
 mod headers;
+mod native;
 mod new_crate;
 mod program;
 mod runtime;

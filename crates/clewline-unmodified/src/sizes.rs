@@ -2,8 +2,8 @@
 //!
 //! Its pass knows accesses of 1, 2, 4, 8 and 16 bytes. It leaves out larger vectors, `long double`,
 //! bit-fields in 3, 5, 6 or 7 bytes, vectors with a mask, and instructions that code names. All of
-//! them are in its intermediate language (`exclusion.rs`). Variables of the function and of the thread, and constants, are
-//! private.
+//! them are in its intermediate language (`exclusion.rs`). Variables of the function and of the
+//! thread, and constants, are private.
 
 use std::collections::BTreeSet;
 

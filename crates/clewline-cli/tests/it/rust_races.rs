@@ -490,3 +490,193 @@ fn accesses_of_every_size_are_seen_in_rust() {
     assert_eq!(ran.json()[0]["cause"], "panic", "{ran:?}");
     assert!(ran.stdout.contains("torn: ["), "{ran:?}");
 }
+
+const READERS: &str = r#"
+#![cfg(test)]
+
+use std::{
+    cell::UnsafeCell,
+    hint::black_box,
+    sync::{Arc, Mutex},
+    thread,
+};
+
+struct Shared<T>(UnsafeCell<T>);
+
+unsafe impl<T> Sync for Shared<T> {}
+unsafe impl<T> Send for Shared<T> {}
+
+impl<T> Shared<T> {
+    fn get(&self) -> &T {
+        unsafe { &*self.0.get() }
+    }
+}
+
+static LOCK: Mutex<()> = Mutex::new(());
+
+#[derive(Debug)]
+struct Pair(u64, u64);
+
+/// A thread changes a value that this one reads, each while it holds the lock, if there is one.
+fn both<T: 'static, R>(
+    value: T,
+    change: fn(&mut T),
+    read: impl FnOnce(&T) -> R,
+    lock: Option<&'static Mutex<()>>,
+) {
+    let shared = Arc::new(Shared(UnsafeCell::new(value)));
+    let too = Arc::clone(&shared);
+    let thread = thread::spawn(move || {
+        let _held = lock.map(|it| it.lock().unwrap());
+        change(unsafe { &mut *too.0.get() });
+    });
+    let held = lock.map(|it| it.lock().unwrap());
+    black_box(read(shared.get()));
+    drop(held);
+    thread.join().unwrap();
+}
+
+/// One byte of it, so that nothing but the bytes is written.
+fn bump(text: &mut String) {
+    unsafe { text.as_bytes_mut()[2] = b'x' };
+}
+
+macro_rules! readers {
+    ($($racy:ident $right:ident $value:expr, $change:expr, $read:expr;)+) => {
+        $(
+            #[test]
+            fn $racy() {
+                both($value, $change, $read, None);
+            }
+
+            #[test]
+            fn $right() {
+                both($value, $change, $read, Some(&LOCK));
+            }
+        )+
+    };
+}
+
+readers! {
+    racy_clone right_clone String::from("text"), bump, |it| it.clone();
+    racy_text right_text String::from("text"), bump, |it| format!("{it}");
+    racy_number right_number 7_u32, |it| *it = 8, |it| format!("{it:?}");
+    racy_struct right_struct Pair(1, 2), |it| it.1 = 3, |it| format!("{it:?}");
+    racy_dynamic right_dynamic 1_i128, |it| *it = 3, |it| {
+        let it: &dyn std::fmt::LowerHex = black_box(it);
+        format!("{it:x}")
+    };
+    racy_equal right_equal [1_u8; 16], |it| it[9] = 3, |it| it[..] == [1; 16][..];
+    racy_utf8 right_utf8 [b'a'; 16], |it| it[9] = b'b', |it| std::str::from_utf8(it).is_ok();
+}
+"#;
+
+/// The standard library is not instrumented: what some of its functions read is known.
+#[test]
+fn what_the_standard_library_of_rust_reads_is_not_passed_over() {
+    if !is_possible() || Toolchain::find().is_err() {
+        eprintln!("notice: skipped: no toolchain");
+        return;
+    }
+    let folder = Folder::new("cargo-readers").with("Cargo.toml", &CRATE.replace("lost", "readers"));
+    std::fs::create_dir(folder.path("src")).unwrap();
+    let folder = folder.with("src/lib.rs", READERS);
+    let given = ["cargo", "test", "--", "--format", "json", "--memory-model", "sc", "--preemptions", "1"];
+    let ran = clewline(&folder, &given, "");
+    let found = ran.json();
+    assert_eq!(found.len(), 14, "{ran:?}");
+    for it in found {
+        match it["subject"].as_str().unwrap().starts_with("racy_") {
+            true => {
+                assert_eq!(it["verdict"], "unknown", "{it}");
+                let reason = it["reason"].as_str().unwrap();
+                assert!(reason.contains(") reads memory that other threads write"), "{it}");
+            }
+            false => assert_eq!(it["verdict"], "holds", "{it}"),
+        }
+    }
+}
+
+const BUILD: &str = r#"
+use std::process::Command;
+
+fn main() {
+    let out = std::env::var("OUT_DIR").unwrap();
+    let run = |command: &mut Command| assert!(command.status().unwrap().success());
+    run(Command::new("cc").args(["-O1", "-fPIC", "-c", "native.c", "-o"]).arg(format!("{out}/native.o")));
+    run(Command::new("ar").arg("rcs").arg(format!("{out}/libnative.a")).arg(format!("{out}/native.o")));
+    println!("cargo:rustc-link-search=native={out}");
+    println!("cargo:rustc-link-lib=static=native");
+}
+"#;
+
+const NATIVE: &str = "\
+unsigned long count;
+void unused(void) {}
+void bump(void) { count++; }
+unsigned long twice(unsigned long it) { return 2 * it; }
+";
+
+const CALLS: &str = r#"
+#![cfg(test)]
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering::*},
+    thread,
+};
+
+unsafe extern "C" {
+    fn bump();
+    fn twice(it: u64) -> u64;
+}
+
+fn both(call: fn()) {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let run = move || {
+        COUNT.fetch_add(1, Relaxed);
+        call();
+    };
+    let thread = thread::spawn(run);
+    run();
+    thread.join().unwrap();
+}
+
+#[test]
+fn calls_c() {
+    both(|| unsafe { bump() });
+}
+
+#[test]
+fn calls_other_c() {
+    both(|| _ = std::hint::black_box(unsafe { twice(1) }));
+}
+
+#[test]
+fn calls_none() {
+    both(|| ());
+}
+"#;
+
+/// What a build script has compiled is not instrumented. It matters where it runs.
+#[test]
+fn code_in_c_of_a_crate_is_not_seen() {
+    if !is_possible() || Toolchain::find().is_err() {
+        eprintln!("notice: skipped: no toolchain");
+        return;
+    }
+    let folder = Folder::new("cargo-native").with("Cargo.toml", &CRATE.replace("lost", "native"));
+    std::fs::create_dir(folder.path("src")).unwrap();
+    let folder = folder.with("src/lib.rs", CALLS).with("build.rs", BUILD).with("native.c", NATIVE);
+    let given = ["cargo", "test", "--", "--format", "json", "--memory-model", "sc", "--preemptions", "1"];
+    let ran = clewline(&folder, &given, "");
+    let found = ran.json();
+    assert_eq!(found.len(), 3, "{ran:?}");
+    let reason = |at: usize| found[at]["reason"].as_str().unwrap_or_default().to_owned();
+    assert!(reason(0).contains("bump of libnative.a is not instrumented: it is not seen"), "{ran:?}");
+    assert!(!reason(0).contains("twice") && reason(2).contains("twice of libnative.a"), "{ran:?}");
+    assert_eq!(found[1]["verdict"], "holds", "{ran:?}");
+    for trusted in ["libnative", "bump"] {
+        let trusting = [&["cargo", "test", "calls_c"][..], &given[2..], &["--trust", trusted]].concat();
+        assert_eq!(clewline(&folder, &trusting, "").json()[0]["verdict"], "holds", "{trusted}");
+    }
+}
