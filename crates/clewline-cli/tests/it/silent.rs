@@ -110,6 +110,48 @@ fn a_pipe_that_is_not_written_to_ends_with_the_time_limit() {
     assert_eq!(ran.code, 1, "{ran:?}");
 }
 
+/// A run in which every operation failed shows nothing, whether it is read at once or while it
+/// grows.
+#[test]
+fn a_file_in_which_every_operation_failed_does_not_hold() {
+    let lines = |format: &str, count: usize| match format {
+        "jsonl" => (0..count)
+            .map(|it| {
+                format!(
+                    "{{\"event\": \"call\", \"process\": {it}, \"op\": \"write\", \"arg\": 1}}\n\
+                     {{\"event\": \"fail\", \"process\": {it}}}\n"
+                )
+            })
+            .collect::<String>(),
+        _ => (0..count)
+            .map(|it| {
+                format!(
+                    "{{:process {it}, :type :invoke, :f :write, :value 1}}\n\
+                     {{:process {it}, :type :fail, :f :write, :value 1}}\n"
+                )
+            })
+            .collect(),
+    };
+    let folder = Folder::new("silent-failed");
+    for (format, count) in [("jsonl", 1), ("jsonl", 20_000), ("edn", 3)] {
+        let name = format!("it.{format}");
+        std::fs::write(folder.path(&name), lines(format, count)).unwrap();
+        for given in [&[&*name][..], &["-"]] {
+            let args = [&["check", "--spec", "register"], given].concat();
+            let ran = clewline(&folder, &args, lines(format, count));
+            assert_eq!(ran.code, 3, "{ran:?}");
+            assert!(ran.stdout.contains("no operation took effect: each of them failed"), "{ran:?}");
+        }
+        // One that has no result may have taken effect, and is judged.
+        let pending = match format {
+            "jsonl" => "{\"event\": \"call\", \"process\": \"last\", \"op\": \"write\", \"arg\": 2}\n",
+            _ => "{:process 99, :type :invoke, :f :write, :value 2}\n",
+        };
+        let ran = clewline(&folder, &["check", "--spec", "register", "-"], lines(format, count) + pending);
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+}
+
 /// Pending additions that no operation observed, as lines.
 fn pending(op: &str, count: usize) -> String {
     (0..count)

@@ -27,7 +27,7 @@ use clewline_formats::{
     formats::{self, InputFormat},
     join,
 };
-use clewline_report::render::Source;
+use clewline_report::render::{Source, Stream};
 
 use self::{
     input::{FORMAT_DETECTION_BYTES, ReadResult, WaitingReader, first_line},
@@ -262,6 +262,11 @@ impl Check {
                 Ok(reported(judged))
             }
             StreamEnd::OutOfOrder(line) => Err(Error::of_file(name, ErrorKind::OutOfOrder { line })),
+            StreamEnd::Judged(_, judgement, Stream { operations: 0, .. })
+                if matches!(judgement.verdict, Verdict::Holds(_)) =>
+            {
+                Ok(reported(self.not_judged(no_effect())))
+            }
             StreamEnd::Judged(case, judgement, stream) => Ok(Report {
                 name: name.to_owned(),
                 source: Source::File,
@@ -380,6 +385,9 @@ impl Check {
         options: &JudgeOptions,
     ) -> Result<(Box<dyn ErasedHistory>, Judgement), Error> {
         let case = object.load(recording).map_err(|it| Error::of_file(name, it))?;
+        if case.spans().len() == case.names().initial_operations() {
+            return Ok(self.not_judged(no_effect()));
+        }
         let spec = object.name().unwrap_or_default();
         let may_fail = clewline_specs::resolve_failures(&spec, &self.settings.may_fail)?;
         let case = MayFailHistory::of(case, &may_fail);
@@ -530,6 +538,11 @@ impl Check {
 enum CheckPlan<'s, 'q> {
     Plain(Cow<'s, str>, Option<QuasiEvidence>),
     Quasi(&'q Quasi, Plan),
+}
+
+/// Why nothing is known of a recording that has operations.
+fn no_effect() -> Reason {
+    Reason::Refused("no operation took effect: each of them failed".to_owned())
 }
 
 fn judged_as<'a>(
