@@ -20,6 +20,7 @@ use clewline_threads::{
 use super::{
     concurrent::deadline,
     environment::{self, Overridable, ReplayToken},
+    makes_accesses,
     options::{LineUpOptions, Reference},
     outcome::LineUpOutcome,
     replay,
@@ -31,6 +32,10 @@ use crate::{
     error::{Error, ErrorKind},
     relaxed::{ElementCalls, Matrices, Quasi, QuasiQuery},
 };
+
+/// Why calls that share nothing show nothing.
+const NOTHING_SEEN: &str = "the calls made no access that is seen, so there was nothing to interleave: the subject has \
+                            to take its atomics, locks and threads from `clewline::sync` and `clewline::thread`";
 
 /// A test under construction: every interleaving of a few calls, and no specification.
 ///
@@ -657,10 +662,14 @@ impl<E: Explorable> LineUp<E> {
         };
         let drawn = |it| self.well_formed(roles, it);
         let mut matrices = self.plan.matrices().filter_map(drawn).take_while(is_early);
-        let mut found = None;
+        // Whether calls of several threads make an access that is seen.
+        let (mut found, mut is_seen) = (None, None);
         let mut visit = |checked: super::finding::Checked| {
             tested.summary.add(&checked);
             match checked.verdict {
+                Verdict::Holds(()) if is_seen != Some(true) && 1 < checked.matrix.columns.len() => {
+                    is_seen = makes_accesses(&self.subject, &checked.matrix, &self.options).ok();
+                }
                 Verdict::Holds(()) => (),
                 Verdict::Unknown(_) => found = found.take().or(Some(checked)),
                 Verdict::Violated(_) => {
@@ -678,6 +687,10 @@ impl<E: Explorable> LineUp<E> {
         // Where matrices are drawn until the time is up, none was left out that was asked for.
         if is_late.into_inner() && !self.plan.is_endless() {
             tested.summary.stopped = Some("time was up before all matrices were checked".to_owned());
+        }
+        if is_seen == Some(false) && tested.summary.verdict() == Verdict::Holds(()) {
+            tested.summary.unknown = tested.summary.matrices;
+            tested.summary.reason = Some(NOTHING_SEEN.to_owned());
         }
         match found {
             Some(checked) if checked.finding().is_some() => {

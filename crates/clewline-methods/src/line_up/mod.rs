@@ -40,11 +40,12 @@ pub mod text;
 
 use std::{
     collections::BTreeMap,
+    ops::ControlFlow,
     time::{Duration, Instant},
 };
 
 use clewline_core::{CodecError, ResultId, Verdict};
-use clewline_explore::{Coverage, Ending, Limit, Schedule, schedulers::replay::Replay};
+use clewline_explore::{Access, Coverage, Ending, Limit, Schedule, explore, schedulers::replay::Replay};
 use clewline_matrix::{Explorable, Strategy, TestProgram};
 use clewline_threads::control::{self, ExtraPoints, FailureKind};
 
@@ -162,6 +163,19 @@ pub fn replay(
     let mut program = program(subject, matrix, options)?;
     MatrixCheck { subject, matrix, options, program: &mut *program, texts: ResultTexts::default() }
         .replay(schedule)
+}
+
+/// Whether calls of a matrix make an access that is seen: one execution shows it.
+fn makes_accesses(
+    subject: &dyn Explorable,
+    matrix: &Matrix,
+    options: &LineUpOptions,
+) -> Result<bool, CodecError> {
+    let mut program = program(subject, matrix, options)?;
+    program.keep(false, true);
+    let mut once = Replay::new(Schedule::default());
+    explore(&mut *program, &mut once, 1, |_, _, _| ControlFlow::Break(()));
+    Ok(program.moments().iter().any(|it| it.step.access != Access::Local))
 }
 
 struct MatrixCheck<'a> {

@@ -52,6 +52,31 @@ fn nondeterministic_subjects_hold_where_their_specification_allows_it() {
     expect(&mailbox(Flaw::None).run().unwrap(), None);
 }
 
+/// Locks and atomics of `std` are not seen: the same code is wrong, and every schedule that is
+/// explored is serial.
+#[test]
+fn calls_that_make_no_access_that_is_seen_show_nothing() {
+    use std::sync::atomic::AtomicU32 as UnseenU32;
+    let increment = |it: &UnseenU32| it.store(it.load(Ordering::SeqCst) + 1, Ordering::SeqCst);
+    let unseen = |threads| {
+        let count = LineUp::new(|| UnseenU32::new(0)).call("increment", increment);
+        count.call("get", |it| it.load(Ordering::SeqCst)).threads(threads).operations(2).samples(5)
+    };
+    let outcome = unseen(2).without_environment().run().unwrap();
+    assert!(!outcome.holds() && outcome.found.is_none(), "{outcome}");
+    let printed = outcome.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(printed.contains("the calls made no access that is seen"), "{printed}");
+    // One thread alone interleaves with nothing.
+    assert!(unseen(1).without_environment().run().unwrap().holds());
+    let all = unseen(2).samples(0).auto(2);
+    assert!(!all.without_environment().run().unwrap().holds());
+    // A call without an access holds beside others.
+    let seen = LineUp::new(|| AtomicU32::new(0)).call("none", |_| ());
+    let seen = seen.call("increment", |it| drop(it.fetch_add(1, Ordering::SeqCst)));
+    let of = |matrix| seen.matrix(matrix).without_environment().run().unwrap();
+    assert!(of("none | increment").holds());
+}
+
 #[test]
 fn a_time_limit_is_no_pass_unless_matrices_are_drawn_until_then() {
     let short = |samples: u64| {
