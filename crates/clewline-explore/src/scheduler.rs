@@ -254,6 +254,19 @@ pub trait GraphPath {
     /// `task` begins, after everything that the tasks in `after` have done so far.
     fn on_start(&mut self, task: TaskId, after: TaskSet);
 
+    /// `by` starts `task`, which begins after everything that `by` has done so far. No other task
+    /// starts tasks: their numbers follow from what one task has done.
+    fn on_spawn(&mut self, by: TaskId, task: TaskId);
+
+    /// `task` goes on after `others`, which have ended.
+    fn on_join(&mut self, task: TaskId, others: TaskSet);
+
+    /// The step of `task` is an access that no choice depends on.
+    fn on_plain_access(&mut self, task: TaskId);
+
+    /// Whether everything that tasks have done so far happens before what `task` does next.
+    fn knows_all(&self, task: TaskId) -> bool;
+
     /// Chooses the store that a read or an update reads, or the store after which a write comes in
     /// modification order: [`Choice::Step`] has a number below `stores`. Of an access to another
     /// object than an atomic, only [`access`](AtomicStep::access) counts.

@@ -362,13 +362,15 @@ impl Engine {
     }
 
     fn spawn(&mut self, body: impl FnOnce() + 'static) -> TaskId {
-        self.refuse_in_graph(graph::STARTED_TASKS);
         let parent = self.current;
         let root = self.tasks[parent.index()].pending.cause.unwrap_or(parent);
         let id = self.add(body, TaskSet::EMPTY);
         self.tasks[id.index()].pending.cause = Some(root);
         if let Some(memory) = &mut self.memory {
             memory.begin_after(id, parent);
+        }
+        if self.is_graph {
+            self.graph_spawn(parent, id);
         }
         self.note_wake(id);
         id
@@ -628,6 +630,7 @@ impl Engine {
         let look = || repeat::local_state_hash(foreign, place, end).map(|it| it.wrapping_add(writes()));
         if let Some(round) = task.rounds.spin_loop(look) {
             task.spins = Some(round.objects);
+            self.weak.round_accesses[me.index()] = round.accesses as u32;
             if round.is_guess {
                 self.possible_counter_loop.get_or_insert(place);
             }

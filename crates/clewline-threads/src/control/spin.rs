@@ -46,6 +46,8 @@ impl ObservedAccess {
 pub(super) struct SpinLoop {
     /// The objects it reads.
     pub(super) objects: Vec<SharedId>,
+    /// How many accesses a round has.
+    pub(super) accesses: usize,
     /// It may be a counting loop.
     pub(super) is_guess: bool,
 }
@@ -134,11 +136,12 @@ impl SpinDetector {
         let n = self.observed.len();
         let mut objects: Vec<SharedId> = self.observed[n - length..].iter().map(|it| it.object).collect();
         objects.retain(|it| *it != SharedId::NONE);
+        let accesses = objects.len();
         objects.sort_unstable();
         objects.dedup();
         // The remaining rounds are enough for the next time.
         self.observed.drain(..n - (rounds - 1) * length);
-        SpinLoop { objects, is_guess }
+        SpinLoop { objects, accesses, is_guess }
     }
 }
 

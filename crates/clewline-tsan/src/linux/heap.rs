@@ -190,6 +190,7 @@ fn reuse(control: Control, size: usize) -> Option<usize> {
     if fitting.is_empty() {
         return None;
     }
+    control.note_unseen_effect();
     let chosen = control.choose(fitting.len() as u32 + 1) as usize;
     let at = *fitting.get(chosen.checked_sub(1)?)?;
     Some(HEAP.get().freed.remove(at))

@@ -13,7 +13,7 @@ use clewline_remote::{
     Line, ReceivedState, RemoteScheduler, StateDecoder, StateEncoder, WireMessage, put_state, serve_scheduler,
 };
 use clewline_threads::control::{
-    ExecutionOutcome, ExtraPoints, FailureKind, Memory, Moment, Panic, Pending, Place, Unended,
+    ExecutionOutcome, ExtraPoints, FailureKind, Memory, MemoryModel, Moment, Panic, Pending, Place, Unended,
 };
 
 use super::{current_task::RuntimeCell, driver, exit, races, try_locks, unseen, watchdog};
@@ -27,7 +27,11 @@ pub(super) struct Isolated {
     guess: Option<Place>,
     unended: Option<Unended>,
     is_cut_short: bool,
+    is_weak: bool,
 }
+
+const ISOLATED: &str = "the scheduler `graph` does not explore executions in processes of their own (`--isolate`) under a \
+                        weak memory model; use `bounded-dpor`";
 
 /// The texts of results: each child numbers its own.
 #[derive(Default)]
@@ -104,6 +108,7 @@ impl Isolated {
             guess: None,
             unended: None,
             is_cut_short: false,
+            is_weak: false,
         }
     }
 
@@ -203,6 +208,10 @@ impl Isolated {
 
 impl System for Isolated {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
+        // A scheduler of graphs is asked more than a line transmits.
+        if self.is_weak && scheduler.fast_path().is_some_and(|it| it.graph().is_some()) {
+            return Ending::Refused(ISOLATED);
+        }
         if self.is_shown {
             races::show();
         }
@@ -231,6 +240,7 @@ impl TestProgram for Isolated {
     }
 
     fn set_memory(&mut self, memory: Memory) {
+        self.is_weak = memory.model != MemoryModel::SequentiallyConsistent;
         self.inner.set_memory(memory);
     }
 

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     order::VectorClock,
     scheduler::{AtomicStep, Choice},
-    step::{Access, SharedId, Step, TaskId},
+    step::{Access, SharedId, Step, TaskId, TaskSet},
 };
 
 /// What is known of an event before it is executed.
@@ -36,6 +36,9 @@ impl Graph {
         let from = if kind == Kind::UpdateWrite { self.events.source_of_update(id) } else { source };
         let role = self.role_of_write(id);
         self.learn(task, woken.and_then(|(task, index)| self.events.of_task(task, index)));
+        if let Kind::Join(others) = kind {
+            self.run.start(task, others);
+        }
         let is_read = kind.reads() || kind == Kind::UpdateWrite;
         let (message, cause) = if is_read && from != INITIAL {
             let store = self.events.at(from);
@@ -47,7 +50,7 @@ impl Graph {
         *made += 1;
         let event = self.events.at_mut(id);
         match kind {
-            Kind::Local | Kind::Value { .. } | Kind::Release => (),
+            Kind::Local | Kind::Join(_) | Kind::Value { .. } | Kind::Release => (),
             Kind::Fence => {
                 clocks.now.include(task, index);
                 clocks.acquire_fence(order);
@@ -149,6 +152,23 @@ impl Graph {
         self.add_or_execute(Label { task, kind: Kind::Local, order, location, source });
     }
 
+    /// `task` goes on after `others`, which have ended.
+    pub(super) fn join(&mut self, task: TaskId, others: TaskSet) {
+        let (kind, order, location, source) = (Kind::Join(others), Ordering::Relaxed, NOWHERE, INITIAL);
+        self.add_or_execute(Label { task, kind, order, location, source });
+    }
+
+    /// `by` starts `task`.
+    pub(super) fn spawn(&mut self, by: TaskId, task: TaskId) {
+        if self.run.task() == Some(by) && self.run.is_step_empty() {
+            // The present step comes before it.
+            self.local(by);
+        }
+        self.events.know(task);
+        self.events.starts[task.index()] = Some((by, self.run.tasks[by.index()].made));
+        self.run.start(task, TaskSet::only(by));
+    }
+
     pub(super) fn fence(&mut self, task: TaskId, order: Ordering) {
         self.add_or_execute(Label { task, kind: Kind::Fence, order, location: NOWHERE, source: INITIAL });
     }
@@ -200,7 +220,12 @@ impl Graph {
                 access.access == Access::Update && (success, failure) == (access.order, access.failure)
             }
             Kind::Object(role) => Role::of(access.access) == Some(role),
-            Kind::Local | Kind::Fence | Kind::Value { .. } | Kind::UpdateWrite | Kind::Release => false,
+            Kind::Local
+            | Kind::Join(_)
+            | Kind::Fence
+            | Kind::Value { .. }
+            | Kind::UpdateWrite
+            | Kind::Release => false,
         };
         if !is_same || self.run.location(access.object).is_some_and(|it| it != location) {
             return self.divergence();

@@ -26,6 +26,11 @@ impl Prefix {
         event.index < self.0[event.task.index()]
     }
 
+    /// How many events of `task` it contains.
+    pub(super) fn count(&self, task: TaskId) -> u32 {
+        self.0[task.index()]
+    }
+
     /// Removes the event, which is the last of its task.
     pub(super) fn exclude(&mut self, event: &Event) {
         self.0[event.task.index()] = event.index;
@@ -58,6 +63,8 @@ impl VectorClock for Prefix {
 pub(super) enum Kind {
     /// A step without an access.
     Local,
+    /// The end of a wait for these tasks, which have ended.
+    Join(TaskSet),
     Fence,
     /// A number below `n` that a task draws.
     Value {
@@ -240,6 +247,8 @@ pub(super) struct Events {
     pub(super) tasks: Vec<Vec<EventId>>,
     /// The tasks that end before each task begins.
     pub(super) after: Vec<TaskSet>,
+    /// The task that starts each task, and the number of its events before that.
+    pub(super) starts: Vec<Option<(TaskId, u32)>>,
     pub(super) locations: Vec<Location>,
 }
 
@@ -261,6 +270,7 @@ impl Events {
         if self.tasks.len() <= task.index() {
             self.tasks.resize_with(task.index() + 1, Vec::new);
             self.after.resize(task.index() + 1, TaskSet::EMPTY);
+            self.starts.resize(task.index() + 1, None);
         }
     }
 
@@ -406,7 +416,10 @@ impl Events {
     pub(super) fn is_unblocked(&self, event: EventId, done: impl Fn(EventId) -> bool) -> bool {
         let Event { kind, source, woken, .. } = *self.at(event);
         let waker = woken.map(|(task, index)| self.of_task(task, index));
+        let joined = if let Kind::Join(tasks) = kind { tasks } else { TaskSet::EMPTY };
+        let mut joined = joined.iter().flat_map(|it| self.tasks[it.index()].iter());
         (!kind.reads() || source == INITIAL || done(source))
+            && joined.all(|it| done(*it))
             && waker.is_none_or(|it| it.is_some_and(&done))
             && (!kind.holds() || self.awaited(event).into_iter().all(|it| it.is_some_and(&done)))
     }
@@ -447,7 +460,8 @@ impl Events {
 
     /// The graph without the events that `keeps` rejects. Alternatives are left out.
     pub(super) fn restricted(&self, mut keeps: impl FnMut(EventId) -> bool) -> (Events, Vec<EventId>) {
-        let mut kept = Events { after: self.after.clone(), ..Events::default() };
+        let (after, starts) = (self.after.clone(), self.starts.clone());
+        let mut kept = Events { after, starts, ..Events::default() };
         kept.tasks.resize_with(self.tasks.len(), Vec::new);
         let mut renamed = vec![INITIAL; self.all.len()];
         let mut places = vec![NOWHERE; self.locations.len()];

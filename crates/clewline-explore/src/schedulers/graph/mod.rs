@@ -28,8 +28,8 @@
 //! dynamic partial order reduction", 2022. The order of sequentially consistent events is not part
 //! of a graph.
 //!
-//! Requires: a system that lets the scheduler choose stores and says so ([`GraphPath`]), and tasks
-//! that are not started by other tasks. A step that accesses another kind of object is refused.
+//! Requires: a system that lets the scheduler choose stores and says so ([`GraphPath`]). Only one
+//! task starts others. A step that accesses another kind of object is refused.
 //!
 //! Invariants: the graph is consistent wherever it is executed; the events below `base` have no
 //! alternatives that are still to be explored in it.
@@ -75,6 +75,7 @@ const READERS: &str = "the scheduler `graph` does not explore threads that take 
 fn refusal(step: &Step) -> Option<&'static str> {
     match step.access {
         Access::Local | Access::Read | Access::Write | Access::Update | Access::Fence => None,
+        Access::Join if !step.after.is_empty() => None,
         other if Role::of(other).is_some() => None,
         _ => Some(OTHER_OBJECTS),
     }
@@ -214,6 +215,24 @@ impl GraphPath for Graph {
         after.iter().for_each(|it| self.events.know(it));
         self.events.after[task.index()] = after;
         self.run.start(task, after);
+    }
+
+    fn on_spawn(&mut self, by: TaskId, task: TaskId) {
+        self.spawn(by, task);
+    }
+
+    fn on_join(&mut self, task: TaskId, others: TaskSet) {
+        self.join(task, others);
+    }
+
+    fn on_plain_access(&mut self, task: TaskId) {
+        self.local(task);
+    }
+
+    fn knows_all(&self, task: TaskId) -> bool {
+        let known = self.run.tasks[task.index()].clocks.now;
+        let all = (0..).map(TaskId).zip(self.run.tasks.iter());
+        all.filter(|it| it.0 != task).all(|(other, it)| known.count(other) == it.made)
     }
 
     fn choose_store(&mut self, access: AtomicStep<'_>) -> Choice {

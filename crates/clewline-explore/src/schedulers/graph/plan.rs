@@ -23,7 +23,7 @@ impl Events {
         while left != 0 {
             let left_before = left;
             for task in 0..self.tasks.len() {
-                while self.after[task].iter().all(|it| self.tasks[it.index()].len() == made[it.index()]) {
+                while self.can_begin(task, &made) {
                     let step = self.step(task, made[task]);
                     if step.is_empty() || !step.iter().all(|it| self.is_ready(*it, step, &before, &done)) {
                         break;
@@ -40,6 +40,13 @@ impl Events {
             }
         }
         Some(plan)
+    }
+
+    /// Whether `task` can begin, if tasks have executed so many of their events.
+    fn can_begin(&self, task: usize, made: &[usize]) -> bool {
+        let has_started = |(by, events): (TaskId, u32)| events as usize <= made[by.index()];
+        self.after[task].iter().all(|it| self.tasks[it.index()].len() == made[it.index()])
+            && self.starts[task].is_none_or(has_started)
     }
 
     /// Whether the events that were not executed can be executed later: each acquires a lock, and

@@ -48,7 +48,7 @@ impl Events {
             stores.filter(|it| *it != revisiting).find(|it| is_there(*it)).unwrap_or(INITIAL)
         };
         match it.kind {
-            Kind::Local | Kind::Fence | Kind::Release => true,
+            Kind::Local | Kind::Join(_) | Kind::Fence | Kind::Release => true,
             Kind::Value { .. } => it.source == 0,
             Kind::Read | Kind::UpdateRead { .. } | Kind::Object(_) => last() == it.source,
             Kind::Write | Kind::UpdateWrite => {

@@ -7,6 +7,19 @@ use crate::control::{memory::Memory, place::Place, races::DataRace, view::Happen
 /// Writes a value into the atomic at the given address.
 pub(crate) type WriteBack = unsafe fn(*const (), u64);
 
+/// What a task has read last from an atomic.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastRead {
+    pub(super) task: TaskId,
+    /// As schedulers see it: of foreign code, the word that contains it.
+    pub(super) object: SharedId,
+    pub(super) atomic: SharedId,
+    /// A number that other values hardly have.
+    pub(super) value: u32,
+    /// How many values the task had read.
+    pub(super) time: u32,
+}
+
 /// The engine's state for weak memory models.
 #[derive(Debug, Default)]
 pub(super) struct WeakMemory {
@@ -31,10 +44,15 @@ pub(super) struct WeakMemory {
     pub(super) race: Option<DataRace>,
     // Of each operation, if happens-before determines which precede which.
     pub(super) orders: Vec<HappensBefore>,
-    // If execution graphs are explored: what each task has read last from each object.
-    pub(super) last_read: Vec<(TaskId, SharedId, u32)>,
+    // If execution graphs are explored.
+    pub(super) last_read: Vec<LastRead>,
+    // How many values each task has read, and how many accesses a round of its loop has.
+    pub(super) reads: PerTask<u32>,
+    pub(super) round_accesses: PerTask<u32>,
     // The same for objects other than atomics: how many times the object had changed.
     pub(super) last_version: Vec<(TaskId, SharedId, u32)>,
+    /// The task that has started others.
+    pub(super) starts_others: Option<TaskId>,
     /// Some task observes reference counts.
     pub(super) counts_matter: bool,
 }
@@ -56,18 +74,24 @@ impl WeakMemory {
             race,
             orders,
             last_read,
+            reads,
+            round_accesses: _,
             last_version,
+            starts_others,
             counts_matter: _,
         } = self;
         if !buffers.is_empty() {
             (*buffer_of, *owner_of) = Default::default();
         }
         (*buffers, *undrained, *runner) = (TaskSet::EMPTY, TaskSet::EMPTY, None);
-        (*has_acquired, *race) = (false, None);
+        (*has_acquired, *race, *starts_others) = (false, None, None);
         write_back.clear();
         spurious_failures.clear();
         orders.clear();
-        last_read.clear();
+        if !last_read.is_empty() {
+            last_read.clear();
+            *reads = PerTask::default();
+        }
         last_version.clear();
     }
 }

@@ -285,6 +285,7 @@ impl Control {
 
     /// Ends the execution: the program has exited.
     pub fn end_execution(self, place: Place) -> ! {
+        self.note_exit();
         let ending = if self.engine().is_free { Ending::Redundant } else { Ending::Full };
         self.end_with_failure(ending, place)
     }
@@ -298,6 +299,11 @@ impl Control {
     /// Ends the execution with a failure of this task.
     pub fn fail(self, panic: Panic, place: Place) -> ! {
         let engine = self.engine();
+        if engine.graph().is_some() {
+            // What the other tasks do may change what this one has read.
+            engine.panic.get_or_insert((engine.current, panic));
+            self.end_task();
+        }
         engine.panic = Some((engine.current, panic));
         let ending = if engine.is_free { Ending::Redundant } else { Ending::Panicked };
         self.end_with_failure(ending, place)

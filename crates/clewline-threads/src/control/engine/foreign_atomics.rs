@@ -141,6 +141,7 @@ impl Control {
 
     /// An access to memory to which the model does not apply.
     pub fn access_mixed(self, access: &ForeignAccess, reads: bool, writes: bool) {
+        self.note_mixed_access();
         let by = self.access_by(access);
         let engine = self.engine();
         while engine.memory().first_buffered(by.task).is_some() {
@@ -156,26 +157,40 @@ impl Control {
     /// A load, where memory holds `held`.
     #[must_use]
     pub fn load_in_model(self, access: &ForeignAccess, held: u64) -> Loaded {
+        let by = self.open(access, held);
+        let loaded = self.with(|memory, engine| memory.load(by, held, engine));
+        self.note_foreign_read(access, by, loaded);
+        loaded
+    }
+
+    /// Begins an access where memory holds `held`.
+    fn open(self, access: &ForeignAccess, held: u64) -> AtomicAccess {
         let by = self.access_by(access);
-        self.with(|memory, engine| {
-            memory.open(by, access.size, held, access.is_unseen);
-            memory.load(by, held, engine)
-        })
+        if self.with(|memory, _| memory.open(by, access.size, held, access.is_unseen)) {
+            self.note_unseen_effect();
+        }
+        by
+    }
+
+    /// A task has read a value.
+    fn note_foreign_read(self, access: &ForeignAccess, by: AtomicAccess, loaded: Loaded) {
+        let engine = self.engine();
+        if engine.is_graph {
+            let word = engine.objects.id(word_of(access.address));
+            engine.note_read(by, word, loaded.value);
+        }
     }
 
     /// A store, where memory holds `held`.
     #[must_use]
     pub fn store_in_model(self, access: &ForeignAccess, value: u64, held: u64) -> Stored {
-        let by = self.access_by(access);
+        let by = self.open(access, held);
         let is_buffered =
             self.engine().weak.settings.model == MemoryModel::Tso && access.order != Ordering::SeqCst;
         if is_buffered && !self.engine().has_room_for_buffer() {
             self.cut_for_tasks(access.place);
         }
-        let (now, origin) = self.with(|memory, engine| {
-            memory.open(by, access.size, held, access.is_unseen);
-            memory.store(by, value, held, engine)
-        });
+        let (now, origin) = self.with(|memory, engine| memory.store(by, value, held, engine));
         let engine = self.engine();
         if is_buffered {
             engine.tasks[by.task.index()].rounds.clear();
@@ -193,11 +208,9 @@ impl Control {
         change: &mut ReadModifyWrite<'_>,
         held: u64,
     ) -> Updated {
-        let by = self.access_by(access);
-        let updated = self.with(|memory, engine| {
-            memory.open(by, access.size, held, access.is_unseen);
-            memory.update(by, change, held, engine)
-        });
+        let by = self.open(access, held);
+        let updated = self.with(|memory, engine| memory.update(by, change, held, engine));
+        self.note_foreign_read(access, by, updated.read);
         let memory = self.engine().memory();
         let held = memory.held(by.object);
         let stored = |origin| Stored { held, origin, is_newest: memory.is_newest(by.object, origin) };
@@ -226,6 +239,10 @@ impl Control {
                 engine.buffers_changed();
             }
             engine.memory().forget_stores(object);
+            if engine.is_graph {
+                // In a graph it is another object.
+                engine.objects.forget(at);
+            }
         }
     }
 
@@ -250,11 +267,13 @@ impl Control {
 
     /// `task` may have acquired, unseen, what all tasks did so far.
     pub fn note_unseen_acquire(self, task: TaskId) {
+        self.note_unseen_effect();
         self.with(|memory, _| memory.acquire_unseen(task));
     }
 
     /// `task` may have released, unseen, what it did so far.
     pub fn note_unseen_release(self, task: TaskId) {
+        self.note_unseen_effect();
         self.with(|memory, _| memory.release_unseen(task));
     }
 }

@@ -9,11 +9,13 @@ use std::sync::atomic::Ordering;
 
 use clewline_explore::{Access, AtomicStep, Ending, GraphPath, Scheduler, SharedId, Step, TaskId, TaskSet};
 
-use super::state::{Control, Engine};
+use super::{
+    buffers::LastRead,
+    state::{Control, Engine},
+};
 use crate::control::memory::{AtomicAccess, ChoiceSource, MemoryModel};
 
 const MODEL: &str = "the scheduler `graph` explores `--memory-model sc` and `rc11` only; use `bounded-dpor`";
-const FOREIGN: &str = "the scheduler `graph` does not explore unmodified code; use `bounded-dpor`";
 const REAL_TIME: &str = "the scheduler `graph` does not see the order of an execution, which `--real-time` asks \
                          for; use `bounded-dpor`";
 const STALE_READS: &str = "the scheduler `graph` has no bound of stale reads; use `bounded-dpor`";
@@ -23,8 +25,14 @@ const TIMEOUTS: &str = "the scheduler `graph` does not explore timeouts; use `bo
 const LOOPS_WITH_LOCKS: &str = "the scheduler `graph` does not decide whether a loop that takes a lock waits forever; use `bounded-dpor`";
 const ONCE: &str = "the scheduler `graph` does not explore initialization that runs once; use `bounded-dpor`";
 
-pub(super) const STARTED_TASKS: &str =
-    "the scheduler `graph` does not explore threads that other threads start; use `bounded-dpor`";
+const STARTED_TASKS: &str =
+    "the scheduler `graph` does not explore threads that several threads start; use `bounded-dpor`";
+const EXIT: &str =
+    "the scheduler `graph` does not explore programs that exit while threads run; use `bounded-dpor`";
+const UNSEEN: &str = "the scheduler `graph` does not explore memory that code which is not seen may access while                       threads run; use `bounded-dpor`";
+const MIXED: &str = "the scheduler `graph` does not explore atomic accesses of different sizes to the same bytes, or of \
+                     Rust's standard library; use `bounded-dpor`";
+const PRIMITIVES: &str = "the scheduler `graph` explores atomics, fences, mutexes and read-write locks of unmodified                           code only, and a thread uses something else; use `bounded-dpor`";
 
 impl Engine {
     /// An execution begins. Returns why the scheduler cannot explore it, if it cannot.
@@ -38,7 +46,6 @@ impl Engine {
         graph.chooses_stores();
         self.is_graph = true;
         let reasons = [
-            (self.foreign.is_some(), FOREIGN),
             (settings.model == MemoryModel::Tso, MODEL),
             (settings.real_time, REAL_TIME),
             (settings.stale_max.is_some(), STALE_READS),
@@ -94,6 +101,32 @@ impl Engine {
         ChoiceSource::store(self, step);
     }
 
+    /// `by` starts `task`.
+    pub(super) fn graph_spawn(&mut self, by: TaskId, task: TaskId) {
+        let starts = self.weak.starts_others.replace(by);
+        if starts.is_some_and(|it| it != by) {
+            return self.refuse_in_graph(STARTED_TASKS);
+        }
+        if let Some(graph) = self.graph() {
+            graph.on_spawn(by, task);
+        }
+    }
+
+    /// `me` makes `step`, which may be the end of a wait for other tasks.
+    pub(super) fn graph_join(&mut self, me: TaskId, step: &Step) {
+        if let (Access::Join, false, Some(graph)) = (step.access, step.after.is_empty(), self.graph()) {
+            graph.on_join(me, step.after);
+        }
+    }
+
+    /// Whether no other task runs, and everything that others have done happened before what `me`
+    /// does.
+    fn is_alone(&mut self, me: TaskId) -> bool {
+        let others = TaskSet::all(self.tasks.len()).without(self.ended).without(TaskSet::only(me));
+        let waits = |it: TaskId| self.tasks[it.index()].after.contains(me);
+        others.iter().all(waits) && self.graph().is_none_or(|it| it.knows_all(me))
+    }
+
     /// `me` has released `object`.
     pub(super) fn graph_release(&mut self, me: TaskId, object: SharedId) {
         if let Some(graph) = self.graph() {
@@ -123,19 +156,30 @@ impl Engine {
         if is_replaying { movable.union(self.spinning) } else { movable }
     }
 
-    /// What `task` has read last from `object`, as a number that other values hardly have.
+    /// What `task` has read last from the atomics of `object`, as a number that other values hardly
+    /// have.
     pub(super) fn value_read_before(&self, task: TaskId, object: SharedId) -> u32 {
-        let same = |it: &&(TaskId, SharedId, u32)| (it.0, it.1) == (task, object);
-        self.weak.last_read.iter().find(same).map_or(0, |it| it.2)
+        let same = |it: &&LastRead| (it.task, it.object) == (task, object);
+        let all = self.weak.last_read.iter().filter(same);
+        all.fold(0, |sum: u32, it| sum.wrapping_add(it.value.rotate_left(it.atomic.0)))
     }
 
-    /// A task has read a value. If it is another than before, the task does not wait in a loop.
-    pub(super) fn note_read(&mut self, by: AtomicAccess, value: u64) {
+    /// A task has read a value of an atomic, which schedulers see as `object`. If it is another than
+    /// before, the task does not wait in a loop.
+    pub(super) fn note_read(&mut self, by: AtomicAccess, object: SharedId, value: u64) {
         if !self.is_graph || self.is_replica() {
             return;
         }
+        let (task, atomic) = (by.task, by.object);
         let value = (value.wrapping_add(1).wrapping_mul(0x517C_C1B7_2722_0A95) >> 32) as u32;
-        if replaced(&mut self.weak.last_read, by.task, by.object, value) {
+        self.weak.reads[task.index()] += 1;
+        let read = LastRead { task, object, atomic, value, time: self.weak.reads[task.index()] };
+        let known = self.weak.last_read.iter_mut().find(|it| (it.task, it.atomic) == (task, atomic));
+        let is_same = known.map(|it| std::mem::replace(it, read).value == value);
+        if is_same.is_none() {
+            self.weak.last_read.push(read);
+        }
+        if is_same != Some(true) {
             self.spinning.remove(by.task);
             self.tasks[by.task.index()].spins = None;
         }
@@ -173,6 +217,12 @@ impl Engine {
             let (others, atomics): (Vec<SharedId>, Vec<SharedId>) =
                 objects.iter().partition(|it| version(**it).is_some());
             let mut is_last = others.iter().all(|it| version(*it) == Some(self.objects.state(*it).version));
+            // Those of its words that the loop reads.
+            let before = self.weak.reads[task.index()].saturating_sub(self.weak.round_accesses[task.index()]);
+            let is_read =
+                |it: &&LastRead| (it.task, before < it.time) == (task, true) && atomics.contains(&it.object);
+            let atomics: Vec<SharedId> =
+                self.weak.last_read.iter().filter(is_read).map(|it| it.atomic).collect();
             is_last &= self.graph().is_none_or(|it| it.has_read_last(task, &atomics));
             self.tasks[task.index()].spins = Some(objects);
             if !is_last {
@@ -180,6 +230,70 @@ impl Engine {
             }
         }
         true
+    }
+}
+
+/// The interface for foreign code.
+impl Control {
+    /// The present step is a plain access. If it races, that is found whatever the order of steps.
+    pub fn note_plain_point(self) {
+        let me = self.me();
+        if let Some(graph) = self.engine().graph() {
+            graph.on_plain_access(me);
+        }
+    }
+
+    /// Whether executions are explored as graphs.
+    #[inline]
+    #[must_use]
+    pub fn explores_graphs(self) -> bool {
+        self.engine().graph().is_some()
+    }
+
+    /// Accesses race and are no violation: their order is not explored in graphs.
+    pub fn note_unordered(self) {
+        self.engine().refuse_in_graph(UNSEEN);
+    }
+
+    /// This task does something whose effects on others are not known.
+    pub fn note_unseen_effect(self) {
+        let me = self.me();
+        if self.explores_graphs() && !self.engine().is_alone(me) {
+            self.engine().refuse_in_graph(UNSEEN);
+        }
+    }
+
+    /// An access to memory to which the memory model does not apply.
+    pub(super) fn note_mixed_access(self) {
+        let me = self.me();
+        if self.explores_graphs() {
+            match self.engine().is_alone(me) {
+                true => self.note_plain_point(),
+                false => self.engine().refuse_in_graph(MIXED),
+            }
+        }
+    }
+
+    /// This task uses what graphs do not contain.
+    pub fn note_primitive(self) {
+        self.engine().refuse_in_graph(PRIMITIVES);
+    }
+
+    /// This task releases the lock at `address`.
+    pub fn note_unlock(self, address: usize) {
+        let engine = self.engine();
+        if engine.is_graph {
+            let (me, id) = (engine.current, engine.objects.id(address));
+            engine.graph_release(me, id);
+        }
+    }
+
+    /// The program ends here.
+    pub(super) fn note_exit(self) {
+        let me = self.me();
+        if self.explores_graphs() && !self.engine().is_alone(me) {
+            self.engine().refuse_in_graph(EXIT);
+        }
     }
 }
 

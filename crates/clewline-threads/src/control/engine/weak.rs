@@ -128,7 +128,7 @@ impl Control {
         // `held` panics on an invalid ordering; then the memory state must be in its place.
         let held = held();
         let loaded = self.with(|memory, engine| memory.load(by, held, engine));
-        self.engine().note_read(by, loaded.value);
+        self.engine().note_read(by, by.object, loaded.value);
         loaded
     }
 
@@ -179,7 +179,7 @@ impl Control {
         let held = held();
         let updated = self.with(|memory, engine| memory.update(by, change, held, engine));
         let engine = self.engine();
-        engine.note_read(by, updated.read.value);
+        engine.note_read(by, by.object, updated.read.value);
         let (read, new) = (updated.read, updated.new.map(|it| it.0));
         if new.is_some_and(|new| new != read.value) {
             engine.changed(by.object);
@@ -403,6 +403,7 @@ impl Engine {
             self.memory().begin_after(me, other);
         }
         if self.is_graph {
+            self.graph_join(me, step);
             self.graph_object(me, step);
         }
         // Foreign code reports what its locks order.

@@ -20,15 +20,23 @@ use super::{
 impl MemoryState {
     /// The atomic that `by` accesses holds `held`. If that is not what was stored, or if nothing is
     /// known and `is_unseen` code may have stored it, that code may have released everything.
-    pub(in crate::control) fn open(&mut self, by: AtomicAccess, size: usize, held: u64, is_unseen: bool) {
+    /// Returns whether that is so.
+    pub(in crate::control) fn open(
+        &mut self,
+        by: AtomicAccess,
+        size: usize,
+        held: u64,
+        is_unseen: bool,
+    ) -> bool {
         self.task(by.task);
         let location = self.at(by.object);
         let is_new = location.messages.is_empty();
         if !is_new && location.held == held {
-            return;
+            return false;
         }
         self.forget_stores(by.object);
-        let (view, origin) = if is_new && !is_unseen {
+        let is_foreign = !is_new || is_unseen;
+        let (view, origin) = if !is_foreign {
             (View::default(), Origin::INITIAL)
         } else {
             self.has_global_effect = true;
@@ -39,6 +47,7 @@ impl MemoryState {
         (location.held, location.size) = (held, size as u8);
         let stamp = location.first_stamp;
         location.messages.push(Message { stamp, value: held, view, is_followed: false, origin });
+        is_foreign
     }
 
     /// The newest store of each location.

@@ -23,7 +23,7 @@ fn find(
 }
 
 fn waits(objects: &[SharedId]) -> SpinLoop {
-    SpinLoop { objects: objects.to_vec(), is_guess: false }
+    SpinLoop { objects: objects.to_vec(), accesses: objects.len(), is_guess: false }
 }
 
 #[test]

@@ -29,15 +29,21 @@ fn with_task(act: impl FnOnce(TaskId)) {
 }
 
 fn acquire(address: usize) {
-    with_task(|it| races::acquire(it, annotated(address), Orders::Both));
+    with_order(|it| races::acquire(it, annotated(address), Orders::Both));
 }
 
 fn release(address: usize) {
-    with_task(|it| races::release(it, annotated(address), Orders::Both));
+    with_order(|it| races::release(it, annotated(address), Orders::Both));
 }
 
 fn ignore(what: &[Ignored], begins: bool) {
     with_task(|task| what.iter().for_each(|it| races::ignore(task, *it, begins)));
+}
+
+/// As [`with_task`], for what orders accesses.
+fn with_order(act: impl FnOnce(TaskId)) {
+    current_task::control().into_iter().for_each(|it| it.note_primitive());
+    with_task(act);
 }
 
 const ACCESSES: [Ignored; 2] = [Ignored::Reads, Ignored::Writes];
@@ -49,7 +55,7 @@ const TRY_LOCK_FAILED: c_uint = 1 << 5;
 
 /// A lock was taken.
 fn lock(address: usize, is_read: bool) {
-    with_task(|it| {
+    with_order(|it| {
         races::acquire(it, annotated(address), Orders::Lock);
         if !is_read {
             races::acquire(it, readers(annotated(address)), Orders::Both);
@@ -60,7 +66,7 @@ fn lock(address: usize, is_read: bool) {
 /// It is given up.
 fn unlock(address: usize, is_read: bool) {
     let object = if is_read { readers(annotated(address)) } else { annotated(address) };
-    with_task(|it| races::release(it, object, Orders::Both));
+    with_order(|it| races::release(it, object, Orders::Both));
 }
 
 // Handles of fibers: those of tasks, and then those that are created.
@@ -190,7 +196,7 @@ functions! {
     __tsan_switch_to_fiber(fiber: usize, _flags: c_uint) {
         // A fiber continues after what it did itself, on whichever thread. Fibers of one thread are
         // ordered by that thread.
-        with_task(|task| {
+        with_order(|task| {
             FIBERS.set(FIBERS.get().max(1));
             races::release(task, annotated(current_fiber(task)), Orders::Both);
             CURRENT_FIBERS[task.index()].set(fiber);

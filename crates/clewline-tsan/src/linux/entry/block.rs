@@ -305,6 +305,7 @@ fn arrive(control: Control, block: Block, word: Word, access: Access) {
     let Word { address, size, .. } = word;
     let (pc, is_write) = (block.pc, block.is_write);
     point(control, address, size, access, pc);
+    control.note_plain_point();
     if is_write {
         control.mark_changed(object(address).max(8));
     }

@@ -63,6 +63,7 @@ fn access(control: Control, address: usize, size: usize, kind: Kind, is_point: b
         if is_write {
             control.mark_changed(super::object(address).max(8));
         }
+        control.note_plain_point();
         let value = || if is_write { "plain".to_owned() } else { peek(address, size) };
         set_detail(control, address, value);
     } else {

@@ -37,6 +37,7 @@ extern "C" fn wait_at(barrier: *mut c_void, pc: usize) -> c_int {
     };
     let barrier = barrier as usize;
     check(control, barrier, pc);
+    control.note_primitive();
     let key = lock_at(barrier);
     control.access_point(key, Access::Update, place(pc));
     let (came, n) = (control.waiters_at(key).len() + 1, *count(barrier) as usize);

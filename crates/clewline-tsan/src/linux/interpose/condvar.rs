@@ -18,6 +18,7 @@ use crate::linux::{
 
 fn wait(control: Control, condvar: usize, mutex: usize, until: Option<*const c_void>, pc: usize) -> c_int {
     check(control, condvar, pc);
+    control.note_primitive();
     let key = lock_at(condvar);
     control.access_point(key, Access::Wait, place(pc));
     control.add_waiter(key);
@@ -53,6 +54,7 @@ fn wait(control: Control, condvar: usize, mutex: usize, until: Option<*const c_v
 
 fn notify(control: Control, condvar: usize, is_for_all: bool, pc: usize) -> c_int {
     check(control, condvar, pc);
+    control.note_primitive();
     let key = lock_at(condvar);
     control.access_point(key, Access::Notify, place(pc));
     control.mark_changed(key);

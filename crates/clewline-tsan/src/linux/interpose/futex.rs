@@ -44,6 +44,7 @@ fn note_unseen(control: Control, pc: usize) {
 
 fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> c_long {
     check(control, word, pc);
+    control.note_primitive();
     // Reading the word and becoming a waiter is one step.
     control.access_point(entry::object(word), Access::Update, place(pc));
     note_waking(control, entry::object(word));
@@ -84,6 +85,7 @@ fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> 
 
 fn wake(control: Control, word: usize, most: usize, pc: usize) -> c_long {
     current_task::count_call();
+    control.note_primitive();
     let key = lock_at(word);
     control.access_point(entry::object(word), Access::Update, place(pc));
     note_waking(control, entry::object(word));

@@ -101,6 +101,7 @@ extern "C" fn free_at(block: *mut u8, pc: usize) {
         if races::is_point(pc) {
             entry::point(control, address, 1, clewline_explore::Access::Write, pc);
             control.conflict_with_all();
+            control.note_plain_point();
             control.mark_changed(entry::object(address));
             control.set_detail(|| "free".to_owned());
         }

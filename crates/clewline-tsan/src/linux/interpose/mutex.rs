@@ -125,6 +125,7 @@ pub(super) fn unlock(control: Control, mutex: usize, is_whole: bool, pc: usize) 
     let it = at(mutex);
     (it.lock, it.count, it.owner) = (0, 0, 0);
     note_released(control, key);
+    control.note_unlock(key);
     control.set_level_at(key, 0);
     if current_task::note_unlock() {
         control.mark_changed(key);

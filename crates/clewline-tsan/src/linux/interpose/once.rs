@@ -15,6 +15,7 @@ use crate::linux::{
 /// Arrives, and waits until no task runs the initialization.
 fn arrive(control: Control, once: usize, pc: usize) {
     check(control, once, pc);
+    control.note_primitive();
     control.wait_for(lock_at(once), Access::Acquire, Need::AtMost(0), WakeCondition::Met, place(pc));
     note_acquired(control, lock_at(once));
 }

@@ -123,6 +123,7 @@ fn release(control: Control, lock: usize, pc: usize) -> c_int {
             note_released(control, readers_at(lock));
         }
     }
+    control.note_unlock(key);
     control.set_level_at(key, level(lock));
     if current_task::note_unlock() {
         control.mark_changed(key);

@@ -33,6 +33,7 @@ fn wait(control: Control, semaphore: usize, until: WakeCondition, pc: usize) -> 
     check(control, semaphore, pc);
     let key = lock_at(semaphore);
     control.set_level_at(key, *count(semaphore));
+    control.note_primitive();
     match control.wait_for(key, Access::Acquire, Need::AtLeast(1), until, place(pc)) {
         true => take(control, semaphore),
         false => fails_with(libc::ETIMEDOUT),

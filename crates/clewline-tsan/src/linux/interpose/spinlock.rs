@@ -68,6 +68,7 @@ extern "C" fn unlock_at(lock: *mut c_void, pc: usize) -> c_int {
     }
     *at(lock) = FREE;
     note_released(control, key);
+    control.note_unlock(key);
     control.set_level_at(key, 0);
     if current_task::note_unlock() {
         control.mark_changed(key);

@@ -38,11 +38,13 @@ fn read_clock() -> u64 {
     let now = CLOCK_NS.get() + CLOCK_READ_NS;
     CLOCK_NS.set(now);
     CLOCK_READS.set(CLOCK_READS.get() + 1);
+    current_task::running_control().into_iter().for_each(|it| it.note_unseen_effect());
     now
 }
 
 /// Random numbers that are the same in every execution.
 pub(super) fn random(bytes: *mut u8, n: usize) {
+    current_task::running_control().into_iter().for_each(|it| it.note_unseen_effect());
     for at in 0..n {
         let next = RANDOM_STATE
             .get()

@@ -87,21 +87,24 @@ struct Claims {
 
 static CLAIMS: RuntimeOwned<Claims> = RuntimeOwned::new(Claims { is_trusted: None, claimed: Vec::new() });
 
-/// The access `second` of the running task to `word` races with `first`.
+/// The access `second` of the running task to `word` races with `first`. Returns whether a race of
+/// this execution is reported.
 #[cold]
-pub(super) fn claim(control: Control, word: usize, first: &PastAccess, second: &PastAccess) {
+pub(super) fn claim(control: Control, word: usize, first: &PastAccess, second: &PastAccess) -> bool {
+    if control.has_race() {
+        return true;
+    }
     let codes = [first, second].map(|it| code_of(it.pc));
-    if control.has_race()
-        || ignored::is_benign(word, first.bytes & second.bytes)
+    if ignored::is_benign(word, first.bytes & second.bytes)
         || LIBRARY_DATA.get().iter().any(|it| it.contains(&word))
         || codes.into_iter().any(is_trusted)
     {
-        return;
+        return false;
     }
     let claims = CLAIMS.get();
     if !claims.claimed.contains(&codes) {
         if MAY_SYNCHRONIZE.get() {
-            return;
+            return false;
         }
         claims.claimed.push(codes);
     }
@@ -115,6 +118,7 @@ pub(super) fn claim(control: Control, word: usize, first: &PastAccess, second: &
     };
     let remedies = log::remedies(first, second);
     control.report_race(DataRace { first: racing(first, before), second: racing(second, now), remedies });
+    true
 }
 
 fn is_trusted(code: usize) -> bool {

@@ -714,10 +714,9 @@ fn note_conflicts(control: Control, word: usize, now: &PastAccess, conflicts: Co
     if conflicts.is_sequential && RACES.get().insert_all(now) {
         control.restart_exploration();
     }
-    if let Some(first) = conflicts.race
-        && claim::is_on()
-    {
-        claim::claim(control, word, &first, now);
+    let race = conflicts.race.filter(|_| claim::is_on());
+    if !race.is_some_and(|first| claim::claim(control, word, &first, now)) {
+        control.note_unordered();
     }
 }
 

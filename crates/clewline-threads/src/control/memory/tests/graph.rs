@@ -306,10 +306,6 @@ fn what_is_not_explored_is_refused_with_a_sentence() {
         let lock = Mutex::new(3);
         *lock.try_lock().expect("no task holds it")
     };
-    let start: Body = |it| {
-        it[0].store(1, Relaxed);
-        crate::thread::spawn(|| 1).join().expect("it does not panic")
-    };
     let wait: Body = |_| {
         crate::thread::park_timeout(std::time::Duration::ZERO);
         0
@@ -324,7 +320,6 @@ fn what_is_not_explored_is_refused_with_a_sentence() {
         (lock, "tries to take a lock"),
         (wait, "timeouts"),
         (once, "runs once"),
-        (start, "threads that other threads start"),
         (count, "reference counts"),
     ] {
         let found = sentence(weak, &[vec![LOAD], vec![body]]);

@@ -43,6 +43,8 @@ enum Op {
     NotifyAll,
     Park,
     Unpark,
+    /// What a task does that is started here, and what this one does until it joins it.
+    Start(Vec<Op>, Vec<Op>),
 }
 
 fn make(world: &World, ops: &[Op], to: &mut Vec<usize>) {
@@ -98,6 +100,15 @@ fn make(world: &World, ops: &[Op], to: &mut Vec<usize>) {
                 to.push(usize::from(parked.is_some()));
                 parked.iter().for_each(Thread::unpark);
             }
+            Op::Start(other, own) => thread::scope(|scope| {
+                let started = scope.spawn(|| {
+                    let mut results = Vec::new();
+                    make(world, other, &mut results);
+                    results
+                });
+                make(world, own, to);
+                to.extend(started.join().expect("no task panics"));
+            }),
         }
     }
 }
@@ -375,6 +386,7 @@ fn relocks(ops: &[Op], held: [bool; 3]) -> bool {
         let (lock, inner) = match op {
             Op::Locked(at, _, inner) => (*at, inner),
             Op::Read(inner) | Op::Write(_, inner) => (2, inner),
+            Op::Start(other, own) => return relocks(other, [false; 3]) || relocks(own, held),
             _ => return false,
         };
         let mut now = held;
@@ -408,4 +420,52 @@ fn random_programs_with_locks_have_the_histories_of_interleavings() {
         programs / 40 < many && programs / 20 < stuck && large < programs / 2,
         "{many} have many graphs, {stuck} can be stuck, {large} are too large, of {programs}"
     );
+}
+
+/// One task starts others, which end before it goes on.
+#[test]
+fn random_programs_that_start_tasks_have_the_histories_of_interleavings() {
+    let (mut many, mut large) = (0, 0);
+    let programs = pick_of_three(150, 3_000, 100_000);
+    for seed in 0..programs {
+        let mut random = Random::new(seed);
+        let mut ops = |at: usize| -> Vec<Op> {
+            let n = random.below(3);
+            (0..n).map(|it| random_op(&mut random, 10 * at + it, 1, 7)).collect()
+        };
+        let (other, own, before, after) = (ops(1), ops(2), ops(3), ops(4));
+        let starts = [before, vec![Op::Start(other, own)], after].concat();
+        let second = ops(7);
+        let starts =
+            if second.len() == 2 { vec![starts, vec![Op::Start(ops(8), second)]] } else { vec![starts] };
+        let mut columns = vec![starts, vec![ops(5), ops(6)]];
+        if seed % 2 == 0 {
+            columns.reverse();
+        }
+        if columns.iter().flatten().any(|it| relocks(it, [false; 3])) {
+            continue;
+        }
+        let mut dpor = Dpor::new(HISTORIES);
+        let Some((expected, _)) = by_scheduler(&columns, &mut dpor, 400) else {
+            large += 1;
+            continue;
+        };
+        let (found, graphs) = by_graph(&columns);
+        check_same(&found, &expected, &format!("seed {seed}: {columns:?}"));
+        many += u64::from(5 < graphs);
+    }
+    assert!(
+        programs / 40 < many && large < programs / 2,
+        "{many} have many graphs, {large} are too large, of {programs}"
+    );
+}
+
+#[test]
+fn tasks_that_several_tasks_start_are_refused() {
+    let starts = || vec![vec![Op::Start(vec![Op::Load(0, Relaxed)], Vec::new())]];
+    let visit = |_: &mut ThreadProgram<_, _, _>, _: &Ending, _| ControlFlow::Continue(());
+    let explored =
+        |columns: &[Vec<Vec<Op>>]| explore(&mut program_of(columns), &mut Graph::default(), 100, visit).0;
+    assert!(explored(&[starts(), starts()]).to_string().contains("threads that several threads start"));
+    assert_eq!(explored(&[starts(), vec![vec![Op::Store(0, 1, Relaxed)]]]), Coverage::Exhausted);
 }
