@@ -507,9 +507,7 @@ impl Engine {
 
     fn failed(&mut self, panic: (TaskId, Panic)) {
         if self.is_graph && !self.is_free {
-            // What the other tasks do may change what this one has read.
-            self.panic.get_or_insert(panic);
-            return;
+            return self.fail_in_graph(panic);
         }
         self.panic = Some(panic);
         self.end_with(if self.is_free { Ending::Redundant } else { Ending::Panicked });

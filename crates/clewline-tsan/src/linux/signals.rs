@@ -151,10 +151,20 @@ fn name(signal: c_int) -> &'static str {
     }
 }
 
+/// Whether memory can be there.
+fn is_address(address: usize) -> bool {
+    const ADDRESS_BITS: u32 = 47;
+    address >> ADDRESS_BITS == 0
+}
+
 extern "C" fn crashed() -> ! {
-    let (signal, address, mut code) = (SIGNAL.get(), ADDRESS.get(), USER_CODE.get());
+    let (signal, mut address, mut code) = (SIGNAL.get(), ADDRESS.get(), USER_CODE.get());
     ABANDON_ACCESSES.get()();
     let (touched, place) = current_task::last_access();
+    // The processor does not tell an address of more bits than it has.
+    if address == 0 && !is_address(touched) && modules::is_runtime(CODE.get()) {
+        address = touched;
+    }
     if modules::is_runtime(CODE.get()) && !current_task::is_guard(address) {
         // The runtime made an access for the code, or the runtime has a bug; and calls into the
         // runtime need stack space as well.

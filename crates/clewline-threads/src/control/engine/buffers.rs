@@ -51,6 +51,8 @@ pub(super) struct WeakMemory {
     pub(super) round_accesses: PerTask<u32>,
     // The same for objects other than atomics: how many times the object had changed.
     pub(super) last_version: Vec<(TaskId, SharedId, u32)>,
+    /// If a task has failed: how long the schedule was, and the number of steps.
+    pub(super) failed_at: (usize, u32),
     /// The task that has started others.
     pub(super) starts_others: Option<TaskId>,
     /// Some task observes reference counts.
@@ -77,6 +79,7 @@ impl WeakMemory {
             reads,
             round_accesses: _,
             last_version,
+            failed_at: _,
             starts_others,
             counts_matter: _,
         } = self;

@@ -178,6 +178,9 @@ impl Engine {
             self.report_abandoned(TaskSet::EMPTY);
         }
         let has_failed = self.is_graph && self.panic.is_some() && ending != Ending::Redundant;
+        if has_failed {
+            self.end_at_failure();
+        }
         let ending = if has_failed { Ending::Panicked } else { ending };
         self.end_with(if self.is_free { Ending::Redundant } else { ending });
         self.next = Next::None;

@@ -300,8 +300,8 @@ impl Control {
     pub fn fail(self, panic: Panic, place: Place) -> ! {
         let engine = self.engine();
         if engine.graph().is_some() {
-            // What the other tasks do may change what this one has read.
-            engine.panic.get_or_insert((engine.current, panic));
+            engine.fail_in_graph((engine.current, panic));
+            self.note_plain_point();
             self.end_task();
         }
         engine.panic = Some((engine.current, panic));

@@ -13,7 +13,10 @@ use super::{
     buffers::LastRead,
     state::{Control, Engine},
 };
-use crate::control::memory::{AtomicAccess, ChoiceSource, MemoryModel};
+use crate::control::{
+    memory::{AtomicAccess, ChoiceSource, MemoryModel},
+    panics::Panic,
+};
 
 const MODEL: &str = "the scheduler `graph` explores `--memory-model sc` and `rc11` only; use `bounded-dpor`";
 const REAL_TIME: &str = "the scheduler `graph` does not see the order of an execution, which `--real-time` asks \
@@ -125,6 +128,25 @@ impl Engine {
         let others = TaskSet::all(self.tasks.len()).without(self.ended).without(TaskSet::only(me));
         let waits = |it: TaskId| self.tasks[it.index()].after.contains(me);
         others.iter().all(waits) && self.graph().is_none_or(|it| it.knows_all(me))
+    }
+
+    /// A task has failed. What the others do may change what it has read, so they go on; but what is
+    /// reported is the execution up to here.
+    pub(super) fn fail_in_graph(&mut self, panic: (TaskId, Panic)) {
+        if self.panic.is_none() {
+            self.weak.failed_at = (self.schedule.len(), self.steps);
+            self.panic = Some(panic);
+        }
+    }
+
+    /// The execution in which a task has failed ends.
+    pub(super) fn end_at_failure(&mut self) {
+        let (picks, steps) = self.weak.failed_at;
+        self.schedule.truncate(picks);
+        for times in &mut self.times {
+            times.call = if times.call <= steps { times.call } else { 0 };
+            times.ret = if times.ret <= steps { times.ret } else { 0 };
+        }
     }
 
     /// `me` has released `object`.

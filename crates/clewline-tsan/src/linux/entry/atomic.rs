@@ -119,7 +119,7 @@ fn missed(it: Option<Missed>) -> String {
 #[cold]
 fn load_in_model<T: Word>(control: Control, address: *mut T, by: By) -> T {
     // SAFETY: the code under test requests this access. An invalid access is a finding.
-    let held = unsafe { address.read_volatile() }.bits();
+    let held = unsafe { read(address) }.bits();
     let loaded = control.load_in_model(&modelled(address, by), held);
     let at = address as usize;
     let access = AtomicAccess {
@@ -140,10 +140,10 @@ fn load_in_model<T: Word>(control: Control, address: *mut T, by: By) -> T {
 #[cold]
 fn store_in_model<T: Word>(control: Control, address: *mut T, value: T, by: By) {
     // SAFETY: the code under test requests this access. An invalid access is a finding.
-    let old = unsafe { address.read_volatile() }.bits();
+    let old = unsafe { read(address) }.bits();
     let stored = control.store_in_model(&modelled(address, by), value.bits(), old);
     // SAFETY: as above.
-    unsafe { address.write_volatile(T::of_bits(stored.held)) };
+    unsafe { write(address, T::of_bits(stored.held)) };
     let (pc, at) = (by.pc, address as usize);
     let (size, what, order, new) = (T::SIZE_BYTES, Atomic::Store, by.order, stored.held);
     let access = AtomicAccess { address: at, size, pc, what, order, old, new };
@@ -167,7 +167,7 @@ fn update_in_model<T: Word>(
     change: &dyn Fn(T) -> Option<T>,
 ) -> (T, bool) {
     // SAFETY: the code under test requests this access. An invalid access is a finding.
-    let held = unsafe { address.read_volatile() }.bits();
+    let held = unsafe { read(address) }.bits();
     let mut make = |bits| change(T::of_bits(bits)).map(Word::bits);
     let mut update = ReadModifyWrite { make: &mut make, failure: by.failure, may_fail };
     let access = modelled(address, By { pc: by.pc, order: by.success });
@@ -190,7 +190,7 @@ fn update_in_model<T: Word>(
         return (T::of_bits(old), false);
     };
     // SAFETY: as above.
-    unsafe { address.write_volatile(T::of_bits(stored.held)) };
+    unsafe { write(address, T::of_bits(stored.held)) };
     let effect = ModelEffect::Update { read, stored: stored.origin.number, is_newest: stored.is_newest };
     races::synchronize(control, memory(Atomic::Update, by.success, stored.held), effect);
     current_task::count_write();
@@ -199,6 +199,30 @@ fn update_in_model<T: Word>(
     }
     set_detail(control, at, || format!("{} -> {}{}", shown(old), shown(new), missed()));
     (T::of_bits(old), true)
+}
+
+/// Reads a value, wherever it is.
+///
+/// # Safety
+///
+/// The code under test requests this access.
+#[inline(always)]
+unsafe fn read<T: Word>(address: *const T) -> T {
+    // SAFETY: as above. Debug builds check that the address is aligned.
+    unsafe { if address.is_aligned() { address.read_volatile() } else { address.read_unaligned() } }
+}
+
+/// Writes a value, wherever it is.
+///
+/// # Safety
+///
+/// As [`read`].
+#[inline(always)]
+unsafe fn write<T: Word>(address: *mut T, value: T) {
+    // SAFETY: as above.
+    unsafe {
+        if address.is_aligned() { address.write_volatile(value) } else { address.write_unaligned(value) }
+    }
 }
 
 /// A value with atomic operations.
@@ -262,9 +286,9 @@ impl Word for u128 {
     unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self {
         // SAFETY: guaranteed by the caller.
         unsafe {
-            let old = address.read_volatile();
+            let old = read(address);
             if let Some(new) = change(old) {
-                address.write_volatile(new);
+                write(address, new);
             }
             old
         }
@@ -281,7 +305,7 @@ fn load<T: Word>(address: *mut T, by: By) -> T {
         return load_in_model(control, address, by);
     }
     // SAFETY: the code under test requests this access. An invalid access is a finding.
-    let value = unsafe { address.read_volatile() };
+    let value = unsafe { read(address) };
     note_mixed(control, address, Atomic::Load, by);
     record_load(control, address as usize, value, by);
     value
@@ -311,10 +335,10 @@ fn update<T: Word>(address: *mut T, what: Atomic, by: By, change: impl Fn(T) -> 
     }
     note_mixed(control, address, what, by);
     // SAFETY: the code under test requests this access. An invalid access is a finding.
-    let old = unsafe { address.read_volatile() };
+    let old = unsafe { read(address) };
     let new = change(old);
     // SAFETY: as above.
-    unsafe { address.write_volatile(new) };
+    unsafe { write(address, new) };
     after(control, address as usize, what, old, new, by);
     old
 }
@@ -342,7 +366,7 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, by:
     }
     note_mixed(control, address, Atomic::Update, By { pc: by.pc, order: by.success });
     // SAFETY: the code under test requests this access. An invalid access is a finding.
-    let old = unsafe { address.read_volatile() };
+    let old = unsafe { read(address) };
     if old != current {
         record_load(control, address as usize, old, failed);
         let found = || format!("{}, not {}", shown(old.bits()), shown(current.bits()));
@@ -356,7 +380,7 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, by:
         return Err(old);
     }
     // SAFETY: as above.
-    unsafe { address.write_volatile(new) };
+    unsafe { write(address, new) };
     after(control, address as usize, Atomic::Update, old, new, By { pc: by.pc, order: by.success });
     Ok(old)
 }
