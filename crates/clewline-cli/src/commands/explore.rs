@@ -128,10 +128,7 @@ pub(super) fn run_registered(
     }
     // Races of unmodified code are detected anyway.
     args.races = false;
-    // A reduction by graphs has no such bound.
-    let explores_graphs = args.scheduler == "graph";
-    let most = Some(STALE_READS_MAX).filter(|_| !explores_graphs);
-    args.stale_reads = args.stale_reads.or(Some(AtMost(most)));
+    args.stale_reads = args.stale_reads.or(Some(AtMost(Some(STALE_READS_MAX))));
     // The program has one heap and one set of statics, so executions cannot run in parallel.
     args.jobs = Some(1);
     if args.spec == "serial"

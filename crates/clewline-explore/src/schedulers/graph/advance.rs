@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::{
-    events::{Alternative, Event, EventId, INITIAL, Kind},
+    events::{Alternative, Event, EventId, Events, INITIAL, Kind},
     state::Graph,
 };
 use crate::step::TaskId;
@@ -25,13 +25,22 @@ impl Graph {
             self.revisited = None;
             let plan = match alternative {
                 Alternative::Revisit { read, after, writes } => self.revisit(last, read, after, writes),
-                _ => self.take(last, alternative).then(|| self.events.plan()).flatten(),
+                _ if !self.take(last, alternative) => None,
+                _ => Self::plan(&self.events, self.stale_max, &mut self.is_bounded),
             };
             if let Some(plan) = plan {
                 self.run.begin(plan);
                 return true;
             }
         }
+    }
+
+    /// How to execute the graph, if it is consistent, and its stale accesses are not too many.
+    fn plan(events: &Events, stale_max: Option<u32>, is_bounded: &mut bool) -> Option<Vec<TaskId>> {
+        let plan = events.plan()?;
+        let is_within = stale_max.is_none_or(|most| events.is_within(most));
+        *is_bounded |= !is_within;
+        is_within.then_some(plan)
     }
 
     /// Changes the graph as `alternative` of its last event says. Returns whether it is to be
@@ -79,7 +88,7 @@ impl Graph {
         let Event { kind, order, .. } = *events.at(new_read);
         events.set_source(new_read, new_write, kind.ordering(order, writes));
         let is_update = matches!(kind, Kind::UpdateRead { .. });
-        let plan = events.plan();
+        let plan = Self::plan(&events, self.stale_max, &mut self.is_bounded);
         if plan.is_none() {
             if is_update && writes {
                 self.suppose_no_write(Alternative::Revisit { read, after, writes });

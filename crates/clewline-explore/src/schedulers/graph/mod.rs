@@ -40,6 +40,7 @@ mod events;
 mod plan;
 mod revisit;
 mod run;
+mod stale;
 mod state;
 mod steps;
 
@@ -134,6 +135,10 @@ impl Scheduler for Graph {
         self.draw(task, n)
     }
 
+    fn is_bounded(&self) -> bool {
+        self.is_bounded
+    }
+
     fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
         Some(self)
     }
@@ -204,7 +209,8 @@ impl FastPath for Graph {
 }
 
 impl GraphPath for Graph {
-    fn chooses_stores(&mut self) {
+    fn chooses_stores(&mut self, stale_max: Option<u32>) {
+        self.stale_max = stale_max;
         if !std::mem::replace(&mut self.is_weak, true) {
             self.run.begin(Vec::new());
         }

@@ -43,7 +43,7 @@ impl Events {
     }
 
     /// Whether `task` can begin, if tasks have executed so many of their events.
-    fn can_begin(&self, task: usize, made: &[usize]) -> bool {
+    pub(super) fn can_begin(&self, task: usize, made: &[usize]) -> bool {
         let has_started = |(by, events): (TaskId, u32)| events as usize <= made[by.index()];
         self.after[task].iter().all(|it| self.tasks[it.index()].len() == made[it.index()])
             && self.starts[task].is_none_or(has_started)
@@ -51,7 +51,7 @@ impl Events {
 
     /// Whether the events that were not executed can be executed later: each acquires a lock, and
     /// waits for a release that is not there yet.
-    fn can_wait(&self, made: &[usize], done: &[bool]) -> bool {
+    pub(super) fn can_wait(&self, made: &[usize], done: &[bool]) -> bool {
         let mut rest = self.tasks.iter().zip(made).map(|(events, made)| &events[*made..]);
         rest.all(|rest| match *rest {
             [] => true,
@@ -66,14 +66,14 @@ impl Events {
     }
 
     /// The events of `task` from `first` on that are executed as one step.
-    fn step(&self, task: usize, first: usize) -> &[EventId] {
+    pub(super) fn step(&self, task: usize, first: usize) -> &[EventId] {
         let rest = &self.tasks[task][first..];
         let others = rest.iter().skip(1).position(|it| self.at(*it).begins_step);
         &rest[..others.map_or(rest.len(), |it| it + 1)]
     }
 
     /// Whether an event of `step` can be executed, if those of `done` have been.
-    fn is_ready(
+    pub(super) fn is_ready(
         &self,
         event: EventId,
         step: &[EventId],
@@ -88,7 +88,7 @@ impl Events {
     }
 
     /// Pairs of events in the total order: the second observes the first. Sorted by the second.
-    fn total_order(&self) -> Vec<(EventId, EventId)> {
+    pub(super) fn total_order(&self) -> Vec<(EventId, EventId)> {
         let mut pairs = Vec::new();
         if (0..).zip(&self.all).filter(|it: &(EventId, &Event)| it.1.is_total()).nth(1).is_none() {
             return pairs;

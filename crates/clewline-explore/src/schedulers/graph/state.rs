@@ -15,6 +15,10 @@ pub struct Graph {
     pub(super) is_weak: bool,
     pub(super) traces: Traces,
     pub(super) events: Events,
+    // How many accesses of an execution may take another store than the newest, and whether graphs
+    // with more were left out.
+    pub(super) stale_max: Option<u32>,
+    pub(super) is_bounded: bool,
     // The events below this number are not varied any more.
     pub(super) base: usize,
     // The graphs before each revisit that led to the present one, and their bases.

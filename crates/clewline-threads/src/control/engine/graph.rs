@@ -21,7 +21,6 @@ use crate::control::{
 const MODEL: &str = "the scheduler `graph` explores `--memory-model sc` and `rc11` only; use `bounded-dpor`";
 const REAL_TIME: &str = "the scheduler `graph` does not see the order of an execution, which `--real-time` asks \
                          for; use `bounded-dpor`";
-const STALE_READS: &str = "the scheduler `graph` has no bound of stale reads; use `bounded-dpor`";
 const SPURIOUS: &str = "the scheduler `graph` does not explore spurious failures; use `bounded-dpor`";
 
 const TIMEOUTS: &str = "the scheduler `graph` does not explore timeouts; use `bounded-dpor`";
@@ -32,10 +31,12 @@ const STARTED_TASKS: &str =
     "the scheduler `graph` does not explore threads that several threads start; use `bounded-dpor`";
 const EXIT: &str =
     "the scheduler `graph` does not explore programs that exit while threads run; use `bounded-dpor`";
-const UNSEEN: &str = "the scheduler `graph` does not explore memory that code which is not seen may access while                       threads run; use `bounded-dpor`";
+const UNSEEN: &str = "the scheduler `graph` does not explore memory that code which is not seen may access while \
+                      threads run; use `bounded-dpor`";
 const MIXED: &str = "the scheduler `graph` does not explore atomic accesses of different sizes to the same bytes, or of \
                      Rust's standard library; use `bounded-dpor`";
-const PRIMITIVES: &str = "the scheduler `graph` explores atomics, fences, mutexes and read-write locks of unmodified                           code only, and a thread uses something else; use `bounded-dpor`";
+const PRIMITIVES: &str = "the scheduler `graph` explores atomics, fences, mutexes and read-write locks of unmodified \
+                      code only, and a thread uses something else; use `bounded-dpor`";
 
 impl Engine {
     /// An execution begins. Returns why the scheduler cannot explore it, if it cannot.
@@ -46,12 +47,11 @@ impl Engine {
         if settings.model == MemoryModel::SequentiallyConsistent {
             return None;
         }
-        graph.chooses_stores();
+        graph.chooses_stores(settings.stale_max);
         self.is_graph = true;
         let reasons = [
             (settings.model == MemoryModel::Tso, MODEL),
             (settings.real_time, REAL_TIME),
-            (settings.stale_max.is_some(), STALE_READS),
             (settings.spurious_failures || self.limits.spurious != 0, SPURIOUS),
         ];
         reasons.into_iter().find(|it| it.0).map(|it| it.1)

@@ -17,12 +17,19 @@ use super::{
 
 /// The outcomes and graphs that the scheduler finds, and the number of executions.
 fn explored(litmus: &Litmus) -> (BTreeSet<Outcome>, BTreeSet<Vec<u32>>, u64) {
+    explored_by(&mut Graph::default(), litmus, under(ReleaseAcquire))
+}
+
+fn explored_by(
+    scheduler: &mut Graph,
+    litmus: &Litmus,
+    memory: Memory,
+) -> (BTreeSet<Outcome>, BTreeSet<Vec<u32>>, u64) {
     let (mut outcomes, mut graphs, mut executions) = (BTreeSet::new(), BTreeSet::new(), 0);
-    let mut program = litmus_program(litmus, under(ReleaseAcquire));
-    let mut scheduler = Graph::default();
+    let mut program = litmus_program(litmus, memory);
     let mut begin = Begin::Anew;
     while scheduler.begin(begin) {
-        let ending = program.run(&mut scheduler);
+        let ending = program.run(scheduler);
         assert_eq!(ending, Ending::Full, "{litmus}");
         outcomes.insert(outcome_of(&program));
         graphs.insert(scheduler.canonical());
@@ -75,6 +82,28 @@ fn larger_random_programs_have_the_outcomes_of_a_reduction_and_no_graph_twice() 
         assert_eq!(graphs.len() as u64, executions, "seed {seed}: {litmus}");
         assert_eq!(outcomes, reduced(under(ReleaseAcquire), &litmus).0, "seed {seed}: {litmus}");
     }
+}
+
+/// What schedules within a bound of stale accesses show is what graphs within it show.
+#[test]
+fn a_bound_of_stale_accesses_leaves_out_the_other_graphs() {
+    let (mut bounded, mut lost) = (0, 0);
+    for seed in 0..pick_of_three(150, 2_000, 50_000) {
+        let mut random = Random::new(2_000_000 + seed);
+        let litmus = Litmus::random(4 + random.below(3), &mut |n| random.below(n));
+        let all = litmus.graphs(Candidates::Executable);
+        for most in 0..3 {
+            let memory = Memory { stale_max: Some(most), ..under(ReleaseAcquire) };
+            let mut scheduler = Graph::default();
+            let (outcomes, graphs, executions) = explored_by(&mut scheduler, &litmus, memory);
+            assert_eq!(graphs.len() as u64, executions, "seed {seed}, {most}: {litmus}");
+            assert_eq!(scheduler.is_bounded(), executions < all, "seed {seed}, {most}: {litmus}");
+            assert_eq!(outcomes, reduced(memory, &litmus).0, "seed {seed}, {most}: {litmus}");
+            bounded += u64::from(executions < all);
+            lost += u64::from(outcomes != litmus.relaxed(Candidates::Executable));
+        }
+    }
+    assert!(30 < bounded && 10 < lost, "{bounded} bounded, {lost} lose outcomes");
 }
 
 /// Explores calls on words, one task for each column of bodies. Returns the results of the bodies
@@ -296,7 +325,6 @@ fn what_is_not_explored_is_refused_with_a_sentence() {
     for (memory, word) in [
         (under(Tso), "`--memory-model sc` and `rc11` only"),
         (Memory { real_time: true, ..weak }, "`--real-time`"),
-        (Memory { stale_max: Some(2), ..weak }, "stale reads"),
         (Memory { spurious_failures: true, ..weak }, "spurious failures"),
     ] {
         let found = sentence(memory, &load);
