@@ -5,6 +5,7 @@
 mod line_up_own;
 mod may_fail;
 mod may_fail_stuck;
+mod orders;
 mod own;
 mod saved;
 mod tutorial;

@@ -12,15 +12,12 @@ use std::collections::HashMap;
 
 use super::events::{EventId, Events, INITIAL, Kind};
 
-/// How many events of each task were executed.
-type Made = Vec<u32>;
-
 struct Search<'a> {
     events: &'a Events,
     // What comes first among sequentially consistent events.
     before: Vec<(EventId, EventId)>,
     // Where as many more stale accesses were not enough.
-    failed: HashMap<Made, u32>,
+    failed: HashMap<Vec<usize>, u32>,
 }
 
 impl Events {
@@ -74,10 +71,9 @@ impl Events {
 
 impl Search<'_> {
     /// Whether what is not `done` can be executed with `most` stale accesses.
-    fn finds(&mut self, mut made: Made, mut done: Vec<bool>, most: u32) -> bool {
+    fn finds(&mut self, mut made: Vec<usize>, mut done: Vec<bool>, most: u32) -> bool {
         let mut others = self.go_on(&mut made, &mut done);
         if others.is_empty() {
-            let made: Vec<usize> = made.iter().map(|it| *it as usize).collect();
             return done.iter().all(|it| *it) || self.events.can_wait(&made, &done);
         }
         if self.failed.get(&made).is_some_and(|it| most <= *it) {
@@ -99,12 +95,12 @@ impl Search<'_> {
 
     /// Executes what can be executed without a choice. Returns the other tasks that can go on, with
     /// the number of stale accesses of their next step.
-    fn go_on(&self, made: &mut Made, done: &mut Vec<bool>) -> Vec<(u32, usize)> {
+    fn go_on(&self, made: &mut [usize], done: &mut [bool]) -> Vec<(u32, usize)> {
         loop {
             let (mut others, mut is_changed) = (Vec::new(), false);
             for task in 0..made.len() {
                 while let Some(stale) = self.next(task, made, done) {
-                    let step = self.events.step(task, made[task] as usize);
+                    let step = self.events.step(task, made[task]);
                     if stale != 0 || !self.events.is_harmless(step, done) {
                         others.push((stale, task));
                         break;
@@ -120,18 +116,17 @@ impl Search<'_> {
     }
 
     /// How many accesses of the next step of `task` are stale; `None` if it cannot be executed.
-    fn next(&self, task: usize, made: &Made, done: &[bool]) -> Option<u32> {
-        let counts: Vec<usize> = made.iter().map(|it| *it as usize).collect();
-        let step = self.events.step(task, counts[task]);
+    fn next(&self, task: usize, made: &[usize], done: &[bool]) -> Option<u32> {
+        let step = self.events.step(task, made[task]);
         let can_go_on = !step.is_empty()
-            && self.events.can_begin(task, &counts)
+            && self.events.can_begin(task, made)
             && step.iter().all(|it| self.events.is_ready(*it, step, &self.before, done));
         if can_go_on { self.events.stale_in(step, done) } else { None }
     }
 
-    fn execute(&self, task: usize, made: &mut Made, done: &mut [bool]) {
-        let step = self.events.step(task, made[task] as usize);
+    fn execute(&self, task: usize, made: &mut [usize], done: &mut [bool]) {
+        let step = self.events.step(task, made[task]);
         step.iter().for_each(|it| done[*it as usize] = true);
-        made[task] += step.len() as u32;
+        made[task] += step.len();
     }
 }
