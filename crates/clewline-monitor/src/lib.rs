@@ -21,6 +21,9 @@
 //! *Distinct values* are values each of which is added at most once, or again only after it is
 //! certainly gone. A deque has no monitor: no sound one is known that is faster than a search.
 //!
+//! [`grow_only_set`] judges sets that are read as a whole, in linear time as well, but not from
+//! columns: a read has any number of elements. So it is not in the list of monitors.
+//!
 //! To add one: write its file, implement [`Monitor`], export an `ENTRY`, add its name to the list.
 //! The conformance suite takes it from there.
 
@@ -28,6 +31,7 @@ pub mod bag;
 mod columns;
 mod contract;
 pub mod counter;
+pub mod grow_only_set;
 mod lifetimes;
 pub mod multiset;
 mod observers;

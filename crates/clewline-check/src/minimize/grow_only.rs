@@ -12,14 +12,15 @@
 //! but [`grow_only_set`] looks for counterexamples with fewer operations first, in the shortest
 //! prefix that has any.
 //!
-//! [`grow_only_set`]: crate::search::grow_only_set
+//! [`grow_only_set`]: clewline_monitor::grow_only_set
 
 use clewline_core::{
     Elements, Explanation, OperationId, Problem, Rule, SetOperation, SetOperations, Verdict, Violation, Why,
 };
+use clewline_monitor::grow_only_set;
 
 use super::proof::prove;
-use crate::{options::JudgeOptions, search::grow_only_set};
+use crate::options::JudgeOptions;
 
 /// The proof, which is about two elements, may visit this many configurations and hold this many
 /// bytes.

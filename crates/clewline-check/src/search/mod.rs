@@ -51,6 +51,7 @@ pub mod wg_tree;
 mod window;
 
 use clewline_core::{Budget, Problem, Table, Verdict, Witness};
+use clewline_monitor::grow_only_set as grow_only;
 
 use crate::checker::Checker;
 
@@ -66,7 +67,7 @@ pub(crate) fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(
     let by_frontiers = || Some((two_frontiers::NAME, two_frontiers::decide(problem, budget)?));
     let by_frames = || Some((pushdown::NAME, pushdown::decide(problem, budget)?));
     let by_gaps = || Some((late_pushes::NAME, late_pushes::decide(problem, budget)?));
-    let by_bounds = || Some((grow_only_set::NAME, grow_only_set::decide(problem, budget)?));
+    let by_bounds = || Some((grow_only::NAME, grow_only::decide(problem, budget)?));
     let by_moments = || Some((empty_moments::NAME, empty_moments::decide(problem, budget)?));
     by_frontiers().or_else(by_frames).or_else(by_gaps).or_else(by_moments).or_else(by_bounds)
 }
