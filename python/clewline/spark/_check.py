@@ -10,7 +10,7 @@ from typing import Any, Callable, Optional
 from .. import _native
 from .._check import Specification, settings_of
 from .._result import VIOLATED, ObjectResult, Result
-from ._errors import IncompleteError, understood
+from ._errors import IncompleteError, ReadError, SparkError, cause, understood
 from ._task import SCHEMA
 
 # The columns that are read.
@@ -83,11 +83,40 @@ def check(
     except ValueError:
         raise
     except Exception as error:
-        raise understood(error) from error
+        raise _understood(error, df, names) from error
     result = _joined(judged, name, total, int(checksum))
     if not result.violated or not reports:
         return result
     return _with_reports(result, prepared, spec, object, options, tuple(json), reports)
+
+
+def _understood(error: Exception, df: Any, names: list) -> Exception:
+    """The exception for an exception of a job over a DataFrame, of which columns were read."""
+    found = understood(error)
+    # Spark's reader names a file whose end is damaged, and not one whose pages are.
+    return _damaged_file(df, names) or found if type(found) is SparkError else found
+
+
+def _damaged_file(df: Any, names: list) -> Optional[ReadError]:
+    """The error of a Parquet file of the input that cannot be read by itself, found by halves."""
+
+    def failure(files: list) -> Optional[Exception]:
+        try:
+            columns = df.sparkSession.read.parquet(*files).select(*(f"`{it}`" for it in names))
+            columns.write.format("noop").mode("overwrite").save()
+        except Exception as error:  # noqa: BLE001 - of whatever kind
+            return error
+        return None
+
+    try:
+        files = [it for it in df.inputFiles() if it.endswith(".parquet")]
+    except Exception:  # noqa: BLE001 - not every service tells
+        return None
+    while 1 < len(files):
+        half = files[: len(files) // 2]
+        files = half if failure(half) else files[len(half) :]
+    error = failure(files) if files else None
+    return ReadError(f"{files[0]}: it cannot be read ({cause(str(error))})") if error else None
 
 
 def _task(df: Any, spec: Any, column: str, options: dict, as_json: tuple) -> Callable[[Any], Any]:

@@ -41,11 +41,11 @@ def understood(error: Exception) -> Exception:
     file = re.search(r"(?:reading file|read file|file)[:]?\s+\[?(\w+:/[^\s\]]+?)[\].]*(?:\s|$)", text)
     reading = ("FAILED_READ_FILE", "Parquet", "parquet", "CORRUPT")
     if file and any(it in text for it in reading):
-        return ReadError(f"{file.group(1)}: it cannot be read ({_cause(text)})")
-    return SparkError(_cause(text))
+        return ReadError(f"{file.group(1)}: it cannot be read ({cause(text)})")
+    return SparkError(cause(text))
 
 
-def _cause(text: str) -> str:
+def cause(text: str) -> str:
     """The innermost cause that a trace of Spark names, in one line."""
     causes = re.findall(r"Caused by: (.+)", text)
     lines = [it for it in (causes or text.splitlines()) if it.strip()]
