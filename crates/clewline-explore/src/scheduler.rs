@@ -247,8 +247,8 @@ impl fmt::Debug for AtomicStep<'_> {
 /// because of what the task itself has read.
 pub trait GraphPath {
     /// Called at the beginning of each execution, after [`Scheduler::begin`], if stores are chosen
-    /// in it, and in at most `stale_max` accesses not the newest, if that is bounded. Otherwise the scheduler explores the orders of steps, and the other methods are not
-    /// called.
+    /// in it, and in at most `stale_max` accesses not the newest, if that is bounded. Otherwise the
+    /// scheduler explores the orders of steps, and the other methods are not called.
     fn chooses_stores(&mut self, stale_max: Option<u32>);
 
     /// `task` begins, after everything that the tasks in `after` have done so far.

@@ -65,14 +65,16 @@ fn calls_that_make_no_access_that_is_seen_show_nothing() {
     let outcome = unseen(2).without_environment().run().unwrap();
     assert!(!outcome.holds() && outcome.found.is_none(), "{outcome}");
     let printed = outcome.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(printed.contains("the calls made no access that is seen"), "{printed}");
+    assert!(printed.contains("The calls made no access that is seen"), "{printed}");
     // One thread alone interleaves with nothing.
     assert!(unseen(1).without_environment().run().unwrap().holds());
     let all = unseen(2).samples(0).auto(2);
     assert!(!all.without_environment().run().unwrap().holds());
     // A call without an access holds beside others.
     let seen = LineUp::new(|| AtomicU32::new(0)).call("none", |_| ());
-    let seen = seen.call("increment", |it| drop(it.fetch_add(1, Ordering::SeqCst)));
+    let seen = seen.call("increment", |it| {
+        it.fetch_add(1, Ordering::SeqCst);
+    });
     let of = |matrix| seen.matrix(matrix).without_environment().run().unwrap();
     assert!(of("none | increment").holds());
 }

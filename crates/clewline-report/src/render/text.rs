@@ -305,7 +305,7 @@ pub fn line_numbers(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> 
 
 fn ended_early(reason: &Reason) -> &'static str {
     match reason {
-        Reason::Refused(_) => "Nothing was decided: this algorithm cannot judge such a history.",
+        Reason::Refused(_) => "Nothing was decided.",
         Reason::Internal(_) => "Nothing was decided: evidence for a verdict was found, but it is wrong.",
         // Any other reason is a limit.
         _ => {

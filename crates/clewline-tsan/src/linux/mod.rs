@@ -23,6 +23,7 @@ mod races;
 mod real;
 mod register;
 mod run;
+mod rust_readers;
 mod rust_std;
 mod signals;
 mod snapshot;

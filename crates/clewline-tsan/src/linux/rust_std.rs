@@ -1,5 +1,5 @@
 //! Rust's standard library, which is not instrumented: functions in which a thread acquires what
-//! another one has released, without a call that the runtime sees; and functions that read.
+//! another one has released, without a call that the runtime sees.
 //!
 //! `park` returns at once if the thread was unparked before. A lock of an output stream is taken
 //! without a wait if it is free. So a breakpoint is set at the first instruction of such a
@@ -7,16 +7,13 @@
 //! breakpoint stays.
 //! No other task runs between the beginning of the function and the atomic access in it.
 
-use std::{collections::BTreeMap, ffi::c_void};
+use std::ffi::c_void;
 
-use backtrace::SymbolName;
 use rustc_hash::FxHashMap;
 
 use super::{
     current_task::{self, RuntimeCell, RuntimeOwned},
-    inputs,
-    modules::{self, Import},
-    places,
+    modules, places,
 };
 
 static IS_LINKED: RuntimeCell<bool> = RuntimeCell::new(false);
@@ -80,25 +77,6 @@ pub(super) fn find() -> Option<Vec<usize>> {
     Some(found)
 }
 
-/// The functions of which it is known what they read, and where the program has their addresses.
-pub(super) fn readers() -> Vec<Import> {
-    // To find names takes a while: parts of those that are in the tables of `inputs`.
-    const PARTS: [&str; 7] = ["clone", "fmt", "from_utf8", "case", "count", "memchr", "memrchr"];
-    let Ok(file) = std::fs::read("/proc/self/exe") else { return Vec::new() };
-    let base = modules::program_base();
-    let mut found = BTreeMap::new();
-    for symbol in symbols(&file).into_iter().flatten() {
-        let is_candidate = symbol.kind == FUNCTION && symbol.address != 0;
-        if is_candidate && PARTS.iter().any(|it| symbol.name.contains(it)) {
-            let name = format!("{:#}", SymbolName::new(symbol.name.as_bytes()));
-            if !inputs::of(&name).is_empty() {
-                found.insert(base + symbol.address, name);
-            }
-        }
-    }
-    modules::pointers_to(&found)
-}
-
 fn is_source_in_c(file: &str) -> bool {
     let is_of_system = file.starts_with("crt") || file.starts_with("init-first");
     let ending = file.rsplit_once('.').map_or("", |it| it.1);
@@ -128,18 +106,18 @@ fn is_acquiring(symbol: &str) -> bool {
 }
 
 /// A symbol of an ELF file.
-struct Symbol<'a> {
-    name: &'a str,
-    kind: usize,
-    address: usize,
+pub(super) struct Symbol<'a> {
+    pub name: &'a str,
+    pub kind: usize,
+    pub address: usize,
 }
 
 // Kinds of symbols.
-const FUNCTION: usize = 2;
+pub(super) const FUNCTION: usize = 2;
 const FILE: usize = 4;
 
 /// The symbols of an ELF file; `None` if it has no table of them.
-fn symbols(file: &[u8]) -> Option<impl Iterator<Item = Symbol<'_>>> {
+pub(super) fn symbols(file: &[u8]) -> Option<impl Iterator<Item = Symbol<'_>>> {
     const SYMBOL_BYTES: usize = 24;
     const SYMBOL_TABLE: usize = 2;
     let word = |at: usize, bytes: usize| {

@@ -10,7 +10,7 @@ use super::{
     current_task, entry,
     inputs::{self, Input, Registers},
     modules::{self, Import},
-    places, races, rust_std, tables, unseen,
+    places, races, rust_readers, rust_std, tables, unseen,
 };
 
 /// Functions that write to nothing that threads share, except for what they protect themselves, by
@@ -75,7 +75,7 @@ pub(super) fn install() {
     let count = imports.len();
     if is_rust {
         imports.extend(modules::imports(true));
-        imports.extend(rust_std::readers());
+        imports.extend(rust_readers::find());
     }
     let has_inputs = |it: &Import| !inputs::of(&it.name).is_empty();
     let is_listed = |(at, it): &(usize, &Import)| *at < count || has_inputs(it);

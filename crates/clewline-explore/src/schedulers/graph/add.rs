@@ -39,13 +39,9 @@ impl Graph {
         if let Kind::Join(others) = kind {
             self.run.start(task, others);
         }
-        let is_read = kind.reads() || kind == Kind::UpdateWrite;
-        let (message, cause) = if is_read && from != INITIAL {
-            let store = self.events.at(from);
-            (store.view, store.causes)
-        } else {
-            Default::default()
-        };
+        let is_read = (kind.reads() || kind == Kind::UpdateWrite) && from != INITIAL;
+        let store = is_read.then(|| self.events.at(from));
+        let (message, cause) = store.map(|it| (it.view, it.causes)).unwrap_or_default();
         let TaskState { made, clocks, causes, .. } = &mut self.run.tasks[task.index()];
         *made += 1;
         let event = self.events.at_mut(id);

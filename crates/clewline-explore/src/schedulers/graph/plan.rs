@@ -42,7 +42,7 @@ impl Events {
         Some(plan)
     }
 
-    /// Whether `task` can begin, if tasks have executed so many of their events.
+    /// Whether `task` can begin, if each has executed `made` of its events.
     pub(super) fn can_begin(&self, task: usize, made: &[usize]) -> bool {
         let has_started = |(by, events): (TaskId, u32)| events as usize <= made[by.index()];
         self.after[task].iter().all(|it| self.tasks[it.index()].len() == made[it.index()])

@@ -2,8 +2,9 @@
 //! order, with the same spacing, and call few operations.
 //!
 //! Each member's name, with the comma before it and all spaces around it, is cached under the
-//! previous member, and each operation with its quotes. If the same bytes come next again, they need
-//! not be parsed. The cache does not change the result. It saves about a quarter of all instructions.
+//! previous member, and each operation with its quotes. If the same bytes come next again, they
+//! need not be parsed. The cache does not change the result. It saves about a quarter of all
+//! instructions.
 
 use clewline_core::Value;
 

@@ -130,8 +130,8 @@ impl Engine {
         others.iter().all(waits) && self.graph().is_none_or(|it| it.knows_all(me))
     }
 
-    /// A task has failed. What the others do may change what it has read, so they go on; but what is
-    /// reported is the execution up to here.
+    /// A task has failed. What the others do may change what it has read, so they go on; but what
+    /// is reported is the execution up to here.
     pub(super) fn fail_in_graph(&mut self, panic: (TaskId, Panic)) {
         if self.panic.is_none() {
             self.weak.failed_at = (self.schedule.len(), self.steps);
@@ -186,8 +186,8 @@ impl Engine {
         all.fold(0, |sum: u32, it| sum.wrapping_add(it.value.rotate_left(it.atomic.0)))
     }
 
-    /// A task has read a value of an atomic, which schedulers see as `object`. If it is another than
-    /// before, the task does not wait in a loop.
+    /// A task has read a value of an atomic, which schedulers see as `object`. If it is another
+    /// than before, the task does not wait in a loop.
     pub(super) fn note_read(&mut self, by: AtomicAccess, object: SharedId, value: u64) {
         if !self.is_graph || self.is_replica() {
             return;
