@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use clewline_check::{Algorithm, Selection, limits::resident_bytes};
+use clewline_check::{Algorithm, Selection};
 use clewline_core::{Criterion, ErasedSpec, parallel};
 use clewline_formats::{Circumstances, Mapping, formats::InputFormat};
-use clewline_methods::{Check, CheckProgress, Keys, Quasi, available_memory};
+use clewline_methods::{Check, CheckProgress, Keys, Quasi, available_memory, limits::resident_bytes};
 use clewline_specs::CATALOG;
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
