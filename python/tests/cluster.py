@@ -94,11 +94,12 @@ class Cluster:
 
 class Killer(threading.Thread):
     """Kills a process when a stage with that number of tasks has completed some. Of `nth` such
-    stages it waits for that one."""
+    stages it waits for that one. Then it makes the file `sign`, if there is one."""
 
-    def __init__(self, context, tasks, nth, victim):
+    def __init__(self, context, tasks, nth, victim, sign=None):
         super().__init__(daemon=True)
         self.tracker, self.tasks, self.nth, self.victim = context.statusTracker(), tasks, nth, victim
+        self.sign = sign
         self.killed, self.done, self.stages = None, threading.Event(), set()
 
     def run(self):
@@ -114,6 +115,8 @@ class Killer(threading.Thread):
                 if seen.index(stage) + 1 == self.nth and 1 <= about.numCompletedTasks < self.tasks:
                     self.killed = self.victim()
                     os.kill(self.killed, signal.SIGKILL)
+                    if self.sign is not None:
+                        self.sign.touch()
 
     def has_repeated(self):
         """Whether a task failed, or a stage was begun again, since the killer was started."""

@@ -134,10 +134,13 @@ def test_progress_counts_an_object_once_that_is_in_two_batches():
 ATTEMPTS_MAX = 4
 
 
-def killed(spark, recorded, tasks, nth, victim):
-    """Checks while a process is killed, so that a task is repeated."""
+def killed(spark, recorded, tasks, nth, victim, waited_for=None):
+    """Checks while a process is killed, so that a task is repeated. Then the file that tasks wait for
+    is written."""
     for _ in range(ATTEMPTS_MAX):
-        with Killer(spark.sparkContext, tasks, nth, victim) as killer:
+        if waited_for is not None:
+            waited_for.unlink(missing_ok=True)
+        with Killer(spark.sparkContext, tasks, nth, victim, waited_for) as killer:
             result = run(spark, recorded[0])
         same(result, recorded[1])
         if killer.killed is not None and killer.has_repeated():
@@ -156,14 +159,41 @@ def test_an_executor_killed_in_the_shuffle_changes_nothing(cluster, spark, recor
     killed(spark, recorded, FILES, 2, executor(cluster, spark))
 
 
-def test_an_executor_killed_while_judging_changes_nothing(cluster, spark, recorded):
-    killed(spark, recorded, PARTITIONS, 1, executor(cluster, spark))
+@pytest.fixture
+def waiting_tasks(monkeypatch, tmp_path):
+    """Every other task that judges waits, once, until the process is killed: the path of a file that
+    says so."""
+    path, original = tmp_path / "killed", spark_check._task
+
+    def with_waits(*arguments):
+        task, killed, deadline = original(*arguments), str(path), DEADLINE_S
+
+        def waiting(batches):
+            import os
+            import time
+
+            from pyspark import TaskContext
+
+            context, end = TaskContext.get(), time.monotonic() + deadline
+            while context.attemptNumber() == 0 and context.partitionId() % 2 and not os.path.exists(killed):
+                assert time.monotonic() < end, "nothing was killed"
+                time.sleep(0.01)
+            return task(batches)
+
+        return waiting
+
+    monkeypatch.setattr(spark_check, "_task", with_waits)
+    return path
 
 
-def test_a_worker_killed_while_judging_changes_nothing(cluster, spark, recorded):
+def test_an_executor_killed_while_judging_changes_nothing(cluster, spark, recorded, waiting_tasks):
+    killed(spark, recorded, PARTITIONS, 1, executor(cluster, spark), waiting_tasks)
+
+
+def test_a_worker_killed_while_judging_changes_nothing(cluster, spark, recorded, waiting_tasks):
     executor(cluster, spark)
     worker = cluster.workers[0]
-    killed(spark, recorded, PARTITIONS, 1, lambda: worker.pid)
+    killed(spark, recorded, PARTITIONS, 1, lambda: worker.pid, waiting_tasks)
     assert worker.wait(timeout=DEADLINE_S) == -signal.SIGKILL
     cluster.workers[0] = cluster.worker(0)
 
