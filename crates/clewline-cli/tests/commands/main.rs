@@ -143,7 +143,7 @@ impl Checkout {
             assert!(is_cloned, "this is a clone of the repository, and git is installed");
         }
         fs::create_dir_all(around.join("home")).unwrap();
-        // `cargo new` adds a crate to the workspace around it, which is not to be that of the checkout.
+        // `cargo new` adds a crate to the workspace around it, which must not be the checkout's.
         let workspace = "[workspace]\nexclude = [\"clewline\", \"pages\"]\nresolver = \"3\"\n";
         fs::write(around.join("Cargo.toml"), workspace).unwrap();
         for of in ["", "capi"] {
