@@ -99,7 +99,13 @@ fn check_csv(text: &str, rows: &[Json]) {
     let mut lines = text.lines();
     let keys: Vec<&str> = lines.next().unwrap().split(',').collect();
     for (line, row) in lines.by_ref().zip(rows) {
-        let fields: Vec<&str> = line.split(',').collect();
+        // What has commas is in quotes.
+        let mut is_quoted = false;
+        let fields = line.split(|it: char| {
+            is_quoted ^= it == '"';
+            it == ',' && !is_quoted
+        });
+        let fields: Vec<&str> = fields.map(|it| it.trim_matches('"')).collect();
         assert_eq!(fields.len(), keys.len(), "{line}");
         for (key, field) in keys.iter().zip(fields) {
             let expected = match &row[key] {
