@@ -142,6 +142,14 @@ pub trait Scheduler {
 ///
 /// All methods have defaults, with which nothing is recorded and every point is passed to `choose`.
 pub trait FastPath: Scheduler {
+    /// An execution begins. If it is not `is_timed`, histories do not depend on the order of calls
+    /// and returns: which operations precede others follows from the order of other steps. Returns
+    /// whether the scheduler knows what depends on a store buffer. If not, each step is ordered
+    /// with all others where there are store buffers.
+    fn on_begin(&mut self, _is_timed: bool) -> bool {
+        false
+    }
+
     /// The chosen step has been executed. Only now is it known whether an operation returned with
     /// it.
     fn on_step(&mut self, _step: &Step) {}

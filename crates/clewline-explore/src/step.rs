@@ -279,13 +279,15 @@ pub enum Access {
     Yield,
     /// A fence. Its order with any step may matter.
     Fence,
+    /// A store that enters the store buffer of its processor. Other tasks do not see it.
+    Buffer,
     /// A buffered store that becomes visible: it leaves the store buffer of the processor.
     Flush,
 }
 
 impl Access {
     /// All kinds, in the order in which they are declared.
-    pub const ALL: [Access; 21] = [
+    pub const ALL: [Access; 22] = [
         Access::Local,
         Access::Read,
         Access::Write,
@@ -306,6 +308,7 @@ impl Access {
         Access::Wake,
         Access::Yield,
         Access::Fence,
+        Access::Buffer,
         Access::Flush,
     ];
 
@@ -315,7 +318,7 @@ impl Access {
         match self {
             Access::Local => "local step",
             Access::Read => "load",
-            Access::Write => "store",
+            Access::Write | Access::Buffer => "store",
             Access::Update => "update",
             Access::Acquire => "lock",
             Access::AcquireShared => "lock shared",
@@ -341,12 +344,6 @@ impl Access {
     #[must_use]
     pub const fn is_shared(self) -> bool {
         matches!(self, Access::Read | Access::AcquireShared | Access::TryAcquireShared | Access::Join)
-    }
-
-    /// Whether its order with any step may matter.
-    #[must_use]
-    pub const fn is_global(self) -> bool {
-        matches!(self, Access::Yield | Access::Fence)
     }
 
     /// Whether a task that makes it may hold the object afterwards.
@@ -377,7 +374,8 @@ pub struct Step {
     pub returns: bool,
     /// The object that it accesses.
     pub object: SharedId,
-    /// Tasks that have ended and that it had to wait for.
+    /// Tasks that have ended and that it had to wait for. A store buffer has ended while it is
+    /// empty.
     pub after: TaskSet,
     /// Tasks that it started or woke up. Not known before the step has been executed.
     pub wakes: TaskSet,
@@ -427,15 +425,18 @@ impl Step {
         self.task == other.task
             || (self.object == other.object
                 && self.object != SharedId::NONE
-                && !(self.access.is_shared() && other.access.is_shared()))
+                && !(self.access.is_shared() && other.access.is_shared())
+                && self.access != Access::Buffer
+                && other.access != Access::Buffer)
             || self.is_ordered()
             || other.is_ordered()
     }
 
-    /// Whether its order with any step matters.
+    /// Whether its order with any step matters. A fence that waits for a store buffer does nothing
+    /// else.
     #[must_use]
     pub fn is_ordered(&self) -> bool {
-        self.yields || self.access.is_global()
+        self.yields || self.access == Access::Yield || (self.access == Access::Fence && self.after.is_empty())
     }
 
     /// Whether a history can depend on the order of the two: they [conflict](Self::conflicts), or

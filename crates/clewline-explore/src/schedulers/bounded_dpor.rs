@@ -198,6 +198,12 @@ impl Scheduler for BoundedDpor {
 }
 
 impl FastPath for BoundedDpor {
+    fn on_begin(&mut self, is_timed: bool) -> bool {
+        self.causality.begin_as(is_timed);
+        // It is not known at which flushes a task must take its turn to save preemptions.
+        false
+    }
+
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         if self.causality.has_diverged() {
             return None;

@@ -10,6 +10,9 @@
 //! blocked it (the other task's acquire), which can. The enabled sets that the scheduler has seen
 //! distinguish the two: a task that is about to execute its step and is not enabled is blocked.
 //!
+//! A flush happens after its store. What waits for an empty store buffer comes after the buffer's
+//! end, as after that of a task.
+//!
 //! Invariants: when a step is undone, everything that was recorded for it is undone, in reverse
 //! order; so the replayed prefix of an execution costs nothing here.
 //!
@@ -81,7 +84,7 @@ pub(super) struct Event {
     enabled: TaskSet,
     // For each list, the previous event of its task in it.
     links: [u32; LISTS_PER_TASK],
-    // The previous event that released the same lock.
+    // The previous event that released the same lock. Of a flush: the store that it makes visible.
     last_release: u32,
     // It released a shared hold of the lock.
     releases_shared: bool,
@@ -118,6 +121,10 @@ struct Task {
     // The last event in each list that does not belong to an object.
     last: [u32; LISTS_PER_TASK],
     events: Vec<u32>,
+    // Of a store buffer: the task whose stores it has.
+    owner: Option<TaskId>,
+    // Its stores that entered its buffer.
+    buffered: Vec<u32>,
 }
 
 // A task that was unblocked, and its clock before.
@@ -190,6 +197,13 @@ impl Causality {
         self.has_diverged = false;
     }
 
+    /// Whether histories depend on the order of calls and returns.
+    pub(super) fn begin_as(&mut self, is_timed: bool) {
+        if !is_timed {
+            self.dependence = DependenceRelation::Conflicts;
+        }
+    }
+
     /// Whether a replayed step was not the same as before.
     pub(super) fn has_diverged(&self) -> bool {
         self.has_diverged
@@ -222,7 +236,7 @@ impl Causality {
             self.clocks.push(Clocks::default());
         }
         let mut links = self.tasks[me].last;
-        if step.object != SharedId::NONE {
+        if is_in_list(step) {
             links[CHANGES] = std::mem::replace(self.list(step), number);
         }
         let (mut last_release, mut releases_shared) = (0, false);
@@ -230,6 +244,14 @@ impl Causality {
             let lock = self.object(step.frees);
             last_release = std::mem::replace(&mut lock.last_release, number);
             releases_shared = lock.changes[me] < lock.reads[me];
+        }
+        match step.access {
+            Access::Flush => last_release = self.flushed(step),
+            Access::Buffer => {
+                self.tasks[me].buffered.push(number);
+                step.wakes.iter().for_each(|it| self.tasks[it.index()].owner = Some(step.task));
+            }
+            _ => (),
         }
         let (task, clocks, width) = (&mut self.tasks[me], &mut self.clocks[number as usize - 1], self.width);
         width.assign(&mut clocks.before, &task.clock);
@@ -270,13 +292,25 @@ impl Causality {
         if step.frees != SharedId::NONE {
             self.object(step.frees).last_release = event.last_release;
         }
-        if step.object != SharedId::NONE {
+        if is_in_list(&step) {
             *self.list(&step) = event.links[CHANGES];
         }
         let task = &mut self.tasks[step.task.index()];
         task.events.pop();
+        task.buffered.pop_if(|it| *it == number);
         task.last = event.links;
         self.width.assign(&mut task.clock, &self.clocks[number as usize - 1].before);
+    }
+
+    /// The store that `step`, a flush, makes visible: the next one to its object. Stores to an
+    /// object that does not exist any more have left the buffer.
+    fn flushed(&self, step: &Step) -> u32 {
+        let buffer = &self.tasks[step.task.index()];
+        let before = buffer.events.last().map_or(0, |it| self.events[*it as usize - 1].last_release);
+        let stores = buffer.owner.map_or(&[][..], |it| &self.tasks[it.index()].buffered);
+        let later = &stores[stores.partition_point(|it| *it <= before)..];
+        let mut later = later.iter().copied();
+        later.find(|it| self.events[*it as usize - 1].step.object == step.object).unwrap_or(before)
     }
 
     #[inline]
@@ -322,6 +356,11 @@ impl Causality {
             // The last steps of ended tasks do not count as enablers: a switch after them is free
             // anyway.
             self.width.join(&mut self.clock, &self.tasks[other.index()].clock);
+        }
+        if step.access == Access::Flush
+            && let store @ 1.. = self.flushed(step)
+        {
+            self.join(store);
         }
         let mut others = self.tasks_seen;
         others.remove(me);
@@ -409,7 +448,7 @@ impl Causality {
     fn latest(&self, step: &Step, other: usize) -> u32 {
         let task = &self.tasks[other];
         let mut latest = task.last[YIELDS];
-        if let Some(object) = self.objects.get(step.object.0 as usize) {
+        if let Some(object) = self.objects.get(step.object.0 as usize).filter(|_| is_in_list(step)) {
             latest = latest.max(object.changes[other]);
             if !step.access.is_shared() {
                 latest = latest.max(object.reads[other]);
@@ -434,7 +473,7 @@ impl Causality {
     fn cursor(&self, step: &Step, other: usize) -> Cursor {
         let mut cursor = Cursor::default();
         let task = &self.tasks[other];
-        if let Some(object) = self.objects.get(step.object.0 as usize) {
+        if let Some(object) = self.objects.get(step.object.0 as usize).filter(|_| is_in_list(step)) {
             cursor.at[0] = object.changes[other];
             if !step.access.is_shared() {
                 cursor.at[1] = object.reads[other];
@@ -553,6 +592,12 @@ impl Causality {
     }
 }
 
+/// Whether `step` is in a list of its object: others can depend on it.
+#[inline]
+fn is_in_list(step: &Step) -> bool {
+    step.object != SharedId::NONE && step.access != Access::Buffer
+}
+
 /// Whether such a step may block.
 const fn may_block(access: Access) -> bool {
     match access {
@@ -576,6 +621,7 @@ const fn may_block(access: Access) -> bool {
         | Access::Wake
         | Access::Yield
         | Access::Fence
+        | Access::Buffer
         | Access::Flush => false,
     }
 }

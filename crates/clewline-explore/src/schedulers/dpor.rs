@@ -199,6 +199,11 @@ impl Scheduler for Dpor {
 }
 
 impl FastPath for Dpor {
+    fn on_begin(&mut self, is_timed: bool) -> bool {
+        self.causality.begin_as(is_timed);
+        true
+    }
+
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         if self.causality.has_diverged() {
             return None;

@@ -27,13 +27,20 @@ impl Program {
     /// What sequential consistency allows.
     #[must_use]
     pub fn sequential(&self) -> BTreeSet<Outcome> {
-        machine::outcomes(self, false)
+        machine::outcomes(self, false).0
     }
 
     /// What total store order allows.
     #[must_use]
     pub fn buffered(&self) -> BTreeSet<Outcome> {
-        machine::outcomes(self, true)
+        machine::outcomes(self, true).0
+    }
+
+    /// The number of executions that total store order allows: of relations reads-from and
+    /// modification orders. All values that are stored to a location differ.
+    #[must_use]
+    pub fn buffered_graphs(&self) -> u64 {
+        machine::outcomes(self, true).1
     }
 
     /// What RC11 allows: all of it, or what can be executed one step after the other.

@@ -366,6 +366,7 @@ impl Engine {
         let root = self.tasks[parent.index()].pending.cause.unwrap_or(parent);
         let id = self.add(body, TaskSet::EMPTY);
         self.tasks[id.index()].pending.cause = Some(root);
+        self.add_buffer_if_none(id);
         if let Some(memory) = &mut self.memory {
             memory.begin_after(id, parent);
         }
@@ -382,6 +383,7 @@ impl Engine {
     }
 
     fn run_with(&mut self, scheduler: &mut dyn FastPath) -> Ending {
+        self.add_buffers();
         // SAFETY: only the lifetime changes. Only this engine uses the pointer, and only until
         // `self.scheduler` is cleared below, while `scheduler` is borrowed.
         let scheduler: NonNull<dyn FastPath> = unsafe { std::mem::transmute(NonNull::from(scheduler)) };
@@ -534,6 +536,9 @@ impl Engine {
         if !is_started {
             step.after = step.after.union(task.after);
         }
+        if self.memory.is_some() {
+            step.after = self.weak.with_buffers(me, step);
+        }
         let waits =
             attempt.need != Need::Nothing || attempt.until != WakeCondition::Met || !step.after.is_empty();
         (task.place, task.calls, task.is_idle) = (place, false, false);
@@ -545,9 +550,6 @@ impl Engine {
             // A task that times out repeatedly runs in a loop and lets other tasks run first. Not
             // earlier: otherwise it could never time out twice while another task is delayed.
             task.yields |= task.until.has_timeout() && TIMEOUTS_BEFORE_YIELD <= task.timeouts;
-        }
-        if self.memory.is_some() {
-            self.memory_arrive(me, attempt.access);
         }
         if self.moments.is_some() {
             self.note_shown_place(me, place);

@@ -1,7 +1,7 @@
 //! Execution graphs: every reads-from relation and every modification order, once.
 //!
-//! Under sequential consistency the nodes are whole steps, and the algorithm is another one
-//! (`steps`). Everything below is about weak memory.
+//! Under sequential consistency, and with store buffers, the nodes are whole steps, and the
+//! algorithm is another one (`steps`). Everything below is about loads that choose their stores.
 //!
 //! Two executions in which each read reads the same store, and the stores of each location have the
 //! same order, differ in nothing that a task can observe: under a weak memory model the values, the
@@ -165,6 +165,11 @@ impl Graph {
 }
 
 impl FastPath for Graph {
+    fn on_begin(&mut self, is_timed: bool) -> bool {
+        self.traces.begin_as(is_timed);
+        true
+    }
+
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         if !self.is_weak {
             return self.traces.replay_choice(enabled, arrived);

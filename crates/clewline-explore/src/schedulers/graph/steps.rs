@@ -1,4 +1,4 @@
-//! Under sequential consistency the nodes of a graph are whole steps.
+//! Under sequential consistency, and with store buffers, the nodes of a graph are whole steps.
 //!
 //! A step accesses an object, and an operation may be called before it or return after it. Which
 //! operations precede which is part of a history: so a return counts as a store to a flag of its
@@ -97,6 +97,11 @@ impl Default for Traces {
 }
 
 impl Traces {
+    /// See [`FastPath::on_begin`](crate::FastPath::on_begin).
+    pub(super) fn begin_as(&mut self, is_timed: bool) {
+        self.causality.begin_as(is_timed);
+    }
+
     pub(super) fn begin(&mut self, begin: Begin) -> bool {
         if begin == Begin::Anew {
             *self = Traces::default();
@@ -297,7 +302,7 @@ impl Traces {
     /// As the function [`initial`]. If an execution was cut short, something that follows the
     /// sequence might come before the step.
     fn initial(&self, step: &Step, sequence: &[Step]) -> Initial {
-        match initial(step, sequence) {
+        match initial(self.causality.dependence, step, sequence) {
             Initial::Absent if !self.is_whole => Initial::No,
             it => it,
         }
@@ -321,7 +326,7 @@ impl Traces {
             }
         }
         let enabled = self.tree.nodes[node].enabled;
-        if path.is_empty() && !begin_with(&mut sequence, enabled) {
+        if path.is_empty() && !begin_with(self.causality.dependence, &mut sequence, enabled) {
             return;
         }
         let mut branches = &mut self.plans[node].branches;
@@ -337,10 +342,10 @@ impl Traces {
 }
 
 /// Changes the order of `sequence` so that it begins with a task of `enabled`, if it can.
-fn begin_with(sequence: &mut Vec<Step>, enabled: TaskSet) -> bool {
+fn begin_with(dependence: DependenceRelation, sequence: &mut Vec<Step>, enabled: TaskSet) -> bool {
     let is_first = |at: &usize| {
         let step = &sequence[*at];
-        enabled.contains(step.task) && initial(step, sequence) == Initial::At(*at)
+        enabled.contains(step.task) && initial(dependence, step, sequence) == Initial::At(*at)
     };
     let Some(at) = (0..sequence.len()).find(is_first) else { return false };
     let step = sequence.remove(at);
@@ -350,12 +355,12 @@ fn begin_with(sequence: &mut Vec<Step>, enabled: TaskSet) -> bool {
 
 /// Where `sequence` executes the next step of the task of `step`, which is `step`, if that can come
 /// first.
-fn initial(step: &Step, sequence: &[Step]) -> Initial {
+fn initial(dependence: DependenceRelation, step: &Step, sequence: &[Step]) -> Initial {
     for (at, other) in sequence.iter().enumerate() {
         if other.task == step.task {
             return Initial::At(at);
         }
-        if is_ordered(step, other) {
+        if is_ordered(dependence, step, other) {
             return Initial::No;
         }
     }
@@ -363,15 +368,15 @@ fn initial(step: &Step, sequence: &[Step]) -> Initial {
 }
 
 /// Whether the order of two steps of different tasks counts, also because one waits for the other.
-fn is_ordered(one: &Step, other: &Step) -> bool {
+fn is_ordered(dependence: DependenceRelation, one: &Step, other: &Step) -> bool {
     let waits = |one: &Step, other: &Step| one.wakes.contains(other.task) || one.after.contains(other.task);
-    one.is_dependent(other) || waits(one, other) || waits(other, one)
+    dependence.holds(one, other) || waits(one, other) || waits(other, one)
 }
 
 /// `second` without the effects that it may not have if it comes before `first`: if it reads what
 /// that changes, it may read something else then.
 fn without_effects(second: &Step, first: &Step) -> Step {
-    let is_known = matches!(second.access, Access::Local | Access::Write)
+    let is_known = matches!(second.access, Access::Local | Access::Write | Access::Flush)
         || first.object != second.object
         || second.object == SharedId::NONE;
     if is_known { *second } else { Step { returns: true, ..*second } }

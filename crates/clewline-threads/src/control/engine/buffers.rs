@@ -1,6 +1,6 @@
 //! The engine's state for weak memory models.
 
-use clewline_explore::{PerTask, SharedId, TaskId, TaskSet};
+use clewline_explore::{Access, PerTask, SharedId, Step, TaskId, TaskSet};
 
 use crate::control::{memory::Memory, place::Place, races::DataRace, view::HappensBefore};
 
@@ -24,10 +24,13 @@ pub(super) struct LastRead {
 #[derive(Debug, Default)]
 pub(super) struct WeakMemory {
     pub(super) settings: Memory,
-    /// Tasks that represent store buffers.
+    /// Tasks that represent store buffers which have been used.
     pub(super) buffers: TaskSet,
-    /// Tasks that wait until their store buffer is empty.
-    pub(super) undrained: TaskSet,
+    /// The scheduler knows what depends on a store buffer.
+    pub(super) reduces: bool,
+    /// Store buffers do not only change by stores and flushes: each step is ordered with all
+    /// others.
+    pub(super) is_irregular: bool,
     /// The task that ran before buffers were flushed: switching to any other task is a preemption.
     pub(super) runner: Option<TaskId>,
     // The store buffer of each task.
@@ -65,7 +68,8 @@ impl WeakMemory {
         let WeakMemory {
             settings: _,
             buffers,
-            undrained,
+            reduces: _,
+            is_irregular: _,
             runner,
             buffer_of,
             owner_of,
@@ -83,10 +87,10 @@ impl WeakMemory {
             starts_others,
             counts_matter: _,
         } = self;
-        if !buffers.is_empty() {
+        if buffer_of[0].is_some() || !buffers.is_empty() {
             (*buffer_of, *owner_of) = Default::default();
         }
-        (*buffers, *undrained, *runner) = (TaskSet::EMPTY, TaskSet::EMPTY, None);
+        (*buffers, *runner) = (TaskSet::EMPTY, None);
         (*has_acquired, *race, *starts_others) = (false, None, None);
         write_back.clear();
         spurious_failures.clear();
@@ -96,5 +100,29 @@ impl WeakMemory {
             *reads = PerTask::default();
         }
         last_version.clear();
+    }
+    /// The tasks after which `step` of `me` comes. Every access except a plain load or store waits
+    /// until the task's own store buffer is empty.
+    pub(super) fn with_buffers(&self, me: TaskId, step: &Step) -> TaskSet {
+        let goes_on = matches!(
+            step.access,
+            Access::Local
+                | Access::Read
+                | Access::Write
+                | Access::Buffer
+                | Access::Yield
+                | Access::Flush
+                | Access::Join
+        );
+        let own = if goes_on { None } else { self.buffer_of[me.index()] };
+        own.into_iter().fold(self.with_buffers_of(step.after), |all, it| all.union(TaskSet::only(it)))
+    }
+
+    /// `tasks`, and their store buffers.
+    pub(super) fn with_buffers_of(&self, tasks: TaskSet) -> TaskSet {
+        tasks.iter().filter_map(|it| self.buffer_of[it.index()]).fold(tasks, |mut all, it| {
+            all.insert(it);
+            all
+        })
     }
 }

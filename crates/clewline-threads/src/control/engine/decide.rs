@@ -3,7 +3,6 @@
 use clewline_explore::{Choice, Diverged, Ending, FastPath, Pick, Point, TaskId, TaskSet};
 
 use super::{
-    super::memory::MemoryModel,
     replay::{LONG_EXECUTION_STEPS, Repeats},
     state::{Engine, Next, Task},
     types::{Excess, ExecutionLimit, Unended, WakeCondition},
@@ -16,8 +15,7 @@ const ANY_ORDER_SPIN_ROUNDS: u32 = 3;
 impl Engine {
     /// The tasks that could move, before fairness is applied.
     pub(super) fn movable(&self) -> TaskSet {
-        let mut movable =
-            self.started.without(self.ended).without(self.spinning).without(self.weak.undrained);
+        let mut movable = self.started.without(self.ended).without(self.spinning);
         for task in movable.intersection(self.waiting) {
             if !self.is_ready(&self.tasks[task.index()]) {
                 movable.remove(task);
@@ -152,9 +150,8 @@ impl Engine {
         if let Some(mut step) = self.step.take()
             && !self.is_free
         {
-            // Fairness depends on which tasks have moved since. Store buffers are not reduced: what
-            // a load returns depends on when other stores were flushed.
-            step.yields |= yields || self.weak.settings.model == MemoryModel::Tso;
+            // Fairness depends on which tasks have moved since.
+            step.yields |= yields || self.is_order_total();
             self.scheduler().on_step(&step);
         }
     }

@@ -65,8 +65,11 @@ impl Control {
     /// How a store with this ordering accesses its object.
     #[must_use]
     pub fn access_of_store(self, order: Ordering) -> Access {
-        let waits = self.engine().weak.settings.model == MemoryModel::Tso && order == Ordering::SeqCst;
-        if waits { Access::Update } else { Access::Write }
+        match (self.engine().weak.settings.model, order) {
+            (MemoryModel::Tso, Ordering::SeqCst) => Access::Update,
+            (MemoryModel::Tso, _) => Access::Buffer,
+            (MemoryModel::SequentiallyConsistent | MemoryModel::ReleaseAcquire, _) => Access::Write,
+        }
     }
 
     /// Whether the model applies to this access. If not, it reads and writes memory, and
@@ -122,11 +125,8 @@ impl Control {
     fn flush_all(self) {
         let engine = self.engine();
         for task in (0..engine.tasks.len()).map(|it| TaskId(it as u8)) {
-            while engine.memory().first_buffered(task).is_some() {
-                engine.flush_one(task);
-            }
+            engine.flush_buffer(task);
         }
-        engine.buffers_changed();
     }
 
     fn access_by(self, access: &ForeignAccess) -> AtomicAccess {
@@ -142,12 +142,10 @@ impl Control {
     /// An access to memory to which the model does not apply.
     pub fn access_mixed(self, access: &ForeignAccess, reads: bool, writes: bool) {
         self.note_mixed_access();
+        self.engine().note_irregular_buffers();
         let by = self.access_by(access);
         let engine = self.engine();
-        while engine.memory().first_buffered(by.task).is_some() {
-            engine.flush_one(by.task);
-        }
-        engine.buffers_changed();
+        engine.flush_buffer(by.task);
         for word in (word_of(access.address)..access.address + access.size).step_by(8) {
             let id = engine.objects.id(word);
             engine.memory().access_mixed(by, id, reads, writes);
@@ -235,8 +233,7 @@ impl Control {
                 continue;
             }
             if engine.has_buffers() {
-                engine.memory().forget_buffered(object);
-                engine.buffers_changed();
+                engine.forget_buffered(object);
             }
             engine.memory().forget_stores(object);
             if engine.is_graph {

@@ -18,7 +18,6 @@ use crate::control::{
     panics::Panic,
 };
 
-const MODEL: &str = "the scheduler `graph` explores `--memory-model sc` and `rc11` only; use `bounded-dpor`";
 const REAL_TIME: &str = "the scheduler `graph` does not see the order of an execution, which `--real-time` asks \
                          for; use `bounded-dpor`";
 const SPURIOUS: &str = "the scheduler `graph` does not explore spurious failures; use `bounded-dpor`";
@@ -43,14 +42,15 @@ impl Engine {
     pub(in crate::control) fn refusal(&mut self, scheduler: &mut dyn Scheduler) -> Option<&'static str> {
         self.is_graph = false;
         let settings = self.weak.settings;
-        let graph = scheduler.fast_path().and_then(|it| it.graph())?;
-        if settings.model == MemoryModel::SequentiallyConsistent {
+        let path = scheduler.fast_path()?;
+        self.weak.reduces = path.on_begin(!settings.orders_by_synchronization());
+        let graph = path.graph()?;
+        if settings.model != MemoryModel::ReleaseAcquire {
             return None;
         }
         graph.chooses_stores(settings.stale_max);
         self.is_graph = true;
         let reasons = [
-            (settings.model == MemoryModel::Tso, MODEL),
             (settings.real_time, REAL_TIME),
             (settings.spurious_failures || self.limits.spurious != 0, SPURIOUS),
         ];

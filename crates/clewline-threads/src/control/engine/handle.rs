@@ -209,7 +209,7 @@ impl Control {
             // The new task must not begin before the call of the operation that started it.
             self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
         }
-        if !self.engine().is_drained(self.me()) {
+        if self.engine().has_buffers() {
             // The started task sees all earlier stores.
             self.arrive(SharedId::NONE, Attempt::new(Access::Fence), place);
         }

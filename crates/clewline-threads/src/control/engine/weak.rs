@@ -2,9 +2,9 @@
 //!
 //! A sequentially consistent exploration without race detection does not use this module.
 //!
-//! A store buffer is a task without a body. Each task that has buffered a store has one; it is
-//! ended whenever the buffer is empty, and its steps are [flushes](Access::Flush), which the engine
-//! makes itself.
+//! A store buffer is a task without a body. Each task has one; it is ended whenever the buffer is
+//! empty, and its steps are [flushes](Access::Flush), which the engine makes itself. What waits for
+//! an empty buffer waits for the end of that task.
 
 use std::{ptr, sync::atomic::Ordering};
 
@@ -146,7 +146,7 @@ impl Control {
         let place = Place::caller();
         let is_tso = self.engine().weak.settings.model == MemoryModel::Tso;
         let waits = is_tso && order == Ordering::SeqCst;
-        self.access(object, if waits { Access::Update } else { Access::Write });
+        self.access(object, self.access_of_store(order));
         if is_tso && !waits && !self.engine().has_room_for_buffer() {
             self.cut_for_tasks(place);
         }
@@ -223,8 +223,7 @@ impl Control {
     #[cold]
     pub(crate) fn weak_forget<T: ?Sized>(self, object: &T) -> Option<u64> {
         let by = self.by(object, Ordering::Relaxed, Place::caller());
-        let last = self.with(|memory, _| memory.forget_buffered(by.object));
-        self.engine().buffers_changed();
+        let last = self.engine().forget_buffered(by.object);
         self.forget(object);
         last
     }
@@ -312,7 +311,7 @@ impl Control {
 impl Engine {
     /// Sets the memory options from the next execution on.
     pub(in crate::control) fn set_memory(&mut self, memory: Memory) {
-        self.weak.settings = memory;
+        (self.weak.settings, self.weak.is_irregular) = (memory, false);
         self.memory = None;
         self.has_release_points |= self.has_buffers();
     }
@@ -382,24 +381,11 @@ impl Engine {
         }
     }
 
-    /// `me` arrives at a point. Every access except a plain load or store waits until the task's
-    /// earlier stores are flushed.
-    #[cold]
-    pub(super) fn memory_arrive(&mut self, me: TaskId, access: Access) {
-        let waits = !matches!(
-            access,
-            Access::Local | Access::Read | Access::Write | Access::Yield | Access::Flush | Access::Join
-        );
-        if waits && self.memory().first_buffered(me).is_some() {
-            self.weak.undrained.insert(me);
-        }
-    }
-
     /// `me` makes `step`: what it waited for happens before it.
     #[cold]
     pub(super) fn memory_begin(&mut self, me: TaskId, step: &Step, is_woken: bool) {
         self.weak.has_acquired = false;
-        for other in step.after {
+        for other in step.after.without(self.weak.buffers) {
             self.memory().begin_after(me, other);
         }
         if self.is_graph {
@@ -448,10 +434,7 @@ impl Engine {
             self.memory().acquire(me, object, access);
         } else {
             // A task that is unwinding did not wait for its stores.
-            while self.memory().first_buffered(me).is_some() {
-                self.flush_one(me);
-            }
-            self.buffers_changed();
+            self.flush_buffer(me);
             let held = if self.weak.is_shared_release { Access::AcquireShared } else { Access::Acquire };
             self.memory().release(me, object, held);
             self.graph_release(me, object);
@@ -472,9 +455,16 @@ impl Engine {
         self.weak.write_back[at] = Some((address, write_back));
         let buffer = match self.weak.buffer_of[by.task.index()] {
             Some(buffer) => buffer,
-            None => self.add_buffer(by.task),
+            None => {
+                // Its number depends on the order of steps.
+                self.note_irregular_buffers();
+                self.add_buffer(by.task)
+            }
         };
-        self.note_wake(buffer);
+        self.weak.buffers.insert(buffer);
+        if self.ended.contains(buffer) {
+            self.note_wake(buffer);
+        }
         self.buffers_changed();
     }
 
@@ -482,6 +472,65 @@ impl Engine {
     /// number is limited.
     pub(super) fn has_room_for_buffer(&self) -> bool {
         self.weak.buffer_of[self.current.index()].is_some() || self.tasks.len() < TaskId::MAX
+    }
+
+    /// All tasks so far get store buffers, if there is room: so their numbers do not depend on the
+    /// order of steps.
+    pub(super) fn add_buffers(&mut self) {
+        let n = self.tasks.len();
+        if self.has_buffers() && 2 * n <= TaskId::MAX {
+            (0..n).for_each(|it| self.add_buffer_if_none(TaskId(it as u8)));
+            let tasks = &mut self.tasks[..n];
+            tasks.iter_mut().for_each(|it| it.after = self.weak.with_buffers_of(it.after));
+        }
+    }
+
+    pub(super) fn add_buffer_if_none(&mut self, owner: TaskId) {
+        let is_new = self.weak.buffer_of[owner.index()].is_none();
+        if self.has_buffers() && is_new && self.tasks.len() < TaskId::MAX {
+            self.add_buffer(owner);
+        }
+    }
+
+    /// Whether each step is ordered with all others.
+    pub(super) fn is_order_total(&self) -> bool {
+        self.has_buffers() && (self.weak.is_irregular || !self.weak.reduces)
+    }
+
+    /// Store buffers change in another way than by stores and flushes. If that was not known, the
+    /// exploration restarts.
+    pub(super) fn note_irregular_buffers(&mut self) {
+        if self.has_buffers() && !std::mem::replace(&mut self.weak.is_irregular, true) && self.weak.reduces {
+            self.end_with(Ending::Restart);
+        }
+    }
+
+    /// All stores in the buffer of `task` reach memory without steps of their own.
+    pub(super) fn flush_buffer(&mut self, task: TaskId) {
+        while self.memory().first_buffered(task).is_some() {
+            self.note_irregular_buffers();
+            self.flush_one(task);
+        }
+        self.buffers_changed();
+    }
+
+    /// No store to `object` stays buffered. Returns the value of the last.
+    pub(super) fn forget_buffered(&mut self, object: SharedId) -> Option<u64> {
+        let last = self.memory().forget_buffered(object);
+        if last.is_some() {
+            self.note_irregular_buffers();
+        }
+        self.buffers_changed();
+        last
+    }
+
+    /// `buffer` is empty: tasks may have waited for that.
+    fn wake_those_after(&mut self, buffer: TaskId) {
+        for task in self.started.without(self.ended).intersection(self.waiting) {
+            if self.tasks[task.index()].pending.after.contains(buffer) {
+                self.note_wake(task);
+            }
+        }
     }
 
     fn add_buffer(&mut self, owner: TaskId) -> TaskId {
@@ -493,7 +542,6 @@ impl Engine {
         self.fibers.push(None);
         self.started.insert(id);
         self.ended.insert(id);
-        self.weak.buffers.insert(id);
         self.weak.buffer_of[owner.index()] = Some(id);
         self.weak.owner_of[id.index()] = Some(owner);
         id
@@ -515,9 +563,8 @@ impl Engine {
             self.newly_arrived.insert(buffer);
             if let Some(object) = first {
                 (task.pending.object, task.place) = (object, place);
-            } else if self.weak.undrained.contains(owner) {
-                self.weak.undrained.remove(owner);
-                self.note_wake(owner);
+            } else {
+                self.wake_those_after(buffer);
             }
         }
     }

@@ -20,9 +20,9 @@ use clewline_testing::pick;
 
 use super::*;
 pub(super) use programs::{
-    Action, History, KINDS, Matrix, World, histories_within, history, program_of, random_program,
+    Action, History, KINDS, Matrix, WEAK_KINDS, World, histories_within, history, program_of, random_program,
 };
-use programs::{GRAPH_KINDS, PLAIN, SPURIOUS_KINDS, WEAK_KINDS, random_like, smaller};
+use programs::{GRAPH_KINDS, PLAIN, SPURIOUS_KINDS, random_like, smaller};
 
 // Programs that take more executions are skipped.
 pub(super) const EXECUTIONS_MAX: u64 = 1_000;
@@ -345,6 +345,17 @@ fn graph_sees_every_canonical_history_of_atomics() {
     let (programs, all, few) = comparison.check_random("graph", GRAPH_KINDS, pick(20, 120));
     assert!(
         is_partial() || pick(60, 400) < programs && few * 10 < all,
+        "{programs} programs, {all} executions, {few} with reduction"
+    );
+}
+
+#[test]
+fn graph_sees_every_canonical_history_of_store_buffers() {
+    let world = World { model: MemoryModel::Tso, ..World::default() };
+    let comparison = Comparison { world, ..unbounded(&graph) };
+    let (programs, all, few) = comparison.check_random("graph, tso", WEAK_KINDS, pick(2, 12));
+    assert!(
+        is_partial() || pick(10, 70) < programs && few * 4 < all,
         "{programs} programs, {all} executions, {few} with reduction"
     );
 }

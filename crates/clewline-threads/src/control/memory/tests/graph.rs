@@ -323,7 +323,6 @@ fn what_is_not_explored_is_refused_with_a_sentence() {
     let weak = under(ReleaseAcquire);
     let load = [vec![LOAD]];
     for (memory, word) in [
-        (under(Tso), "`--memory-model sc` and `rc11` only"),
         (Memory { real_time: true, ..weak }, "`--real-time`"),
         (Memory { spurious_failures: true, ..weak }, "spurious failures"),
     ] {

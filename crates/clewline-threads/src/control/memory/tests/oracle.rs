@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use clewline_core::Random;
-use clewline_explore::schedulers::{causality::DependenceRelation, dpor::Dpor};
+use clewline_explore::schedulers::{causality::DependenceRelation, dpor::Dpor, graph::Graph};
 use clewline_testing::{
     litmus::{Candidates, LITMUS, LOCATIONS, Op, Outcome, Program as Litmus},
     pick, pick_of_three,
@@ -81,8 +81,7 @@ fn litmus_tests_return_exactly_what_the_axioms_allow() {
             wrong.push(format!("{}: {} has {is_allowed:?}", it.name, it.program));
         }
         for (model, allowed) in MODELS.into_iter().zip(&allowed) {
-            // Store buffers are tasks, too, and are not reduced.
-            if pick(if model == Tso { 2 } else { 3 }, 4) < litmus.0.len() {
+            if pick(3, 4) < litmus.0.len() {
                 continue;
             }
             assert_eq!(&reduced(under(model), &litmus).0, allowed, "{}: {} {model:?}", it.name, it.program);
@@ -94,7 +93,7 @@ fn litmus_tests_return_exactly_what_the_axioms_allow() {
 #[test]
 fn random_programs_return_exactly_what_each_model_allows() {
     let (mut weaker, mut weakest, mut beyond) = (0, 0, 0);
-    let (mut executions, mut left) = (0, 0);
+    let (mut executions, mut left, mut classes, mut graphs) = (0, 0, 0, 0);
     let seeds = pick_of_three(120, 2_000, 100_000);
     for seed in 0..seeds {
         let mut random = Random::new(seed);
@@ -108,7 +107,13 @@ fn random_programs_return_exactly_what_each_model_allows() {
         let (all, n) = explored(under(ReleaseAcquire), &mut Exhaustive::default(), &litmus);
         assert_eq!(all, relaxed, "seed {seed}: {litmus}");
         assert!(strong.is_subset(&buffered) && buffered.is_subset(&relaxed), "seed {seed}: {litmus}");
-        // The reduction loses nothing.
+        // The reductions lose nothing.
+        let (found, few) = reduced(under(Tso), &litmus);
+        assert_eq!(found, buffered, "reduced, seed {seed}: {litmus}");
+        let (found, fewest) = explored(under(Tso), &mut Graph::default(), &litmus);
+        assert_eq!(found, buffered, "graph, seed {seed}: {litmus}");
+        assert!(litmus.buffered_graphs() <= fewest && fewest <= few, "seed {seed}: {litmus}");
+        (classes, graphs) = (classes + fewest, graphs + litmus.buffered_graphs());
         let (found, fewer) = reduced(under(ReleaseAcquire), &litmus);
         assert_eq!(found, relaxed, "reduced, seed {seed}: {litmus}");
         assert!(fewer <= n, "seed {seed}: {litmus}");
@@ -131,6 +136,8 @@ fn random_programs_return_exactly_what_each_model_allows() {
         pick(true, 5 < weaker) && pick(0, 20) < weakest,
         "too few programs distinguish the models: {weaker}, {weakest}"
     );
+    eprintln!("{graphs} graphs under tso, {classes} executions");
+    assert!(classes * 10 < graphs * 15, "{graphs} graphs under tso, {classes} executions");
     assert!(beyond * 50 < seeds as usize, "{beyond} of {seeds} programs have more outcomes by the axioms");
     assert!(left * 3 < executions * 2, "the reduction leaves {left} of {executions} executions");
 }

@@ -499,7 +499,7 @@ pub(super) const SPURIOUS_KINDS: &[(&str, &[Action])] = &[
 ];
 
 /// The same for weaker memory models.
-pub(super) const WEAK_KINDS: &[(&str, &[Action])] = &[
+pub(in super::super) const WEAK_KINDS: &[(&str, &[Action])] = &[
     ("weak", PLAIN),
     ("weak updates", &[Load(0), Load(0), Store(0, 0), Store(0, 0), Add(0), Cas(0)]),
     ("weak fences", &[Load(0), Load(0), Store(0, 0), Store(0, 0), Fence]),
