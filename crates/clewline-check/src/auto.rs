@@ -10,7 +10,9 @@
 //! queue, a stack by a pushdown search, which needs its top only, and a deque by late pushes, which
 //! orders pushes when they are found. A bag is searched by the moments at which it is empty. A set
 //! that is read as a whole, and from which nothing is removed, needs no search: each result bounds
-//! the moment at which an element appeared. Any other object goes to the just-in-time graph search,
+//! the moment at which an element appeared. A queue, stack or deque with a capacity is searched
+//! without it first, which gives the order in which the next search tries operations. Any other
+//! object goes to the just-in-time graph search,
 //! which was the fastest, or nearly so, on everything measured (`docs/research/performance.md`); a
 //! long history is searched piece by piece. Competition gained little, and the tree searches do not
 //! finish where it matters.

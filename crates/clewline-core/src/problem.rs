@@ -286,6 +286,15 @@ impl<'a> Problem<'a> {
         }
     }
 
+    /// The kind of the same object without its capacity, the positions of the operations that have a
+    /// role there, and these roles: see [`Specification::kind_without_capacity`]. `None` if another
+    /// operation may have changed something.
+    #[must_use]
+    pub fn without_capacity(&self) -> Option<(ObjectKind, Vec<u32>, Roles)> {
+        let is_known = self.start.is_none() && !self.retained.contains(&Retained::Optional);
+        is_known.then(|| self.typed.without_capacity(self)).flatten()
+    }
+
     /// The operations, if they are those of a set that starts empty: see
     /// [`Specification::set_operation`]. `None` if one of them may not have taken effect though it
     /// returned.
@@ -421,6 +430,7 @@ trait ErasedPair: Send + Sync {
     fn distinct(&self, starts: Vec<Start>) -> Vec<Start>;
     fn kind(&self) -> Option<ObjectKind>;
     fn roles(&self, problem: &Problem<'_>) -> Result<Roles, Option<OperationId>>;
+    fn without_capacity(&self, problem: &Problem<'_>) -> Option<(ObjectKind, Vec<u32>, Roles)>;
     fn set_operations(&self, problem: &Problem<'_>) -> Option<SetOperations>;
     fn restricted(&self, elements: &[u64], judge: &mut dyn for<'p> FnMut(&Arc<dyn ErasedPair + 'p>));
     fn shown(&self, id: OperationId) -> Shown;
@@ -500,6 +510,23 @@ where
         };
         let roles = problem.operations.iter().enumerate().map(role);
         Roles::collect(kind, roles).map_err(|at| Some(problem.operations[at]))
+    }
+
+    fn without_capacity(&self, problem: &Problem<'_>) -> Option<(ObjectKind, Vec<u32>, Roles)> {
+        let kind = self.specification.kind_without_capacity()?;
+        let (mut positions, mut roles) = (Vec::new(), Vec::new());
+        for (at, &id) in problem.operations.iter().enumerate() {
+            let (call, ret) = (self.history.call(id), self.ret(id).filter(|_| !problem.ignores_return(at)));
+            match self.specification.role(call, ret) {
+                Some(role) => {
+                    positions.push(at as u32);
+                    roles.push(Some(role));
+                }
+                None if matches!(self.specification.footprint(call, ret), Footprint::Reads(_)) => (),
+                None => return None,
+            }
+        }
+        Some((kind, positions, Roles::collect(kind, roles.into_iter()).ok()?))
     }
 
     fn set_operations(&self, problem: &Problem<'_>) -> Option<SetOperations> {

@@ -170,6 +170,14 @@ pub trait Specification {
         None
     }
 
+    /// The kind of the same object without its capacity, if that is all that distinguishes it: what
+    /// this object allows, that one allows as well, if operations that only found no room are left
+    /// out. Those have no [role](Self::role), and change no state. A search then has a hint in which
+    /// order to try operations.
+    fn kind_without_capacity(&self) -> Option<ObjectKind> {
+        None
+    }
+
     /// What the operation does, given the [`kind`](Self::kind) of the object. `None` if no role
     /// describes the operation; then the history is checked by search.
     fn role(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Option<Role> {
@@ -292,6 +300,11 @@ pub trait Deterministic {
 
     /// See [`Specification::kind`].
     fn kind(&self) -> Option<ObjectKind> {
+        None
+    }
+
+    /// See [`Specification::kind_without_capacity`].
+    fn kind_without_capacity(&self) -> Option<ObjectKind> {
         None
     }
 
@@ -422,6 +435,10 @@ impl<D: Deterministic> Specification for D {
 
     fn kind(&self) -> Option<ObjectKind> {
         Deterministic::kind(self)
+    }
+
+    fn kind_without_capacity(&self) -> Option<ObjectKind> {
+        Deterministic::kind_without_capacity(self)
     }
 
     fn role(&self, call: &D::Call, ret: Option<&D::Return>) -> Option<Role> {

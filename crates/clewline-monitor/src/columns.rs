@@ -108,6 +108,16 @@ impl Columns {
         Ok(Columns::with_intervals(kind, roles, intervals, last))
     }
 
+    /// The columns of the same object without its capacity, in which an element that is added again
+    /// keeps its number, and the position of each in the problem; `None` if it has none.
+    #[must_use]
+    pub fn without_capacity(problem: &Problem<'_>) -> Option<(Columns, Vec<u32>)> {
+        let (kind, positions, roles) = problem.without_capacity()?;
+        let spans: Vec<Span> = positions.iter().map(|&at| problem.spans()[at as usize]).collect();
+        let (intervals, last) = gaps(&spans);
+        Some((Columns::with_intervals(kind, roles, intervals, last), positions))
+    }
+
     /// The columns of operations with these roles and intervals, in the order of their calls.
     /// Pending operations end in the gap `last`, which is after all others.
     #[must_use]

@@ -139,6 +139,10 @@ impl Deterministic for Deque {
         self.capacity.is_unbounded().then_some(ObjectKind::Deque)
     }
 
+    fn kind_without_capacity(&self) -> Option<ObjectKind> {
+        (!self.capacity.is_unbounded()).then_some(ObjectKind::Deque)
+    }
+
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
         let is_back = matches!(call, Call::PushBack(_) | Call::PopBack);
         let word = |value: Value| ObjectKind::at_end(value.word(), is_back);

@@ -133,6 +133,10 @@ impl Deterministic for Queue {
         self.capacity.is_unbounded().then_some(ObjectKind::Queue)
     }
 
+    fn kind_without_capacity(&self) -> Option<ObjectKind> {
+        (!self.capacity.is_unbounded()).then_some(ObjectKind::Queue)
+    }
+
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
         call.collection_op().role(ret)
     }

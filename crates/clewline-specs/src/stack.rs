@@ -124,6 +124,10 @@ impl Deterministic for Stack {
         self.capacity.is_unbounded().then_some(ObjectKind::Stack)
     }
 
+    fn kind_without_capacity(&self) -> Option<ObjectKind> {
+        (!self.capacity.is_unbounded()).then_some(ObjectKind::Stack)
+    }
+
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
         call.collection_op().role(ret)
     }

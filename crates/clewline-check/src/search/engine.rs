@@ -29,9 +29,8 @@
 //!
 //! Hints of the source in which order operations took effect ([`Problem::order_hint`]) only change
 //! the order in which candidates are tried: all are still tried, so a wrong hint costs time and
-//! nothing else. If every operation has returned and all hints are right, the first path is the
-//! witness. A pending operation is tried after those with a hint, so that one which took effect
-//! before them costs time.
+//! nothing else. If all hints are right, the first path is the witness. A pending operation without a
+//! hint is tried after the others, so that one which took effect before them costs time.
 //!
 //! Cost: at most (complete operations) x 2^(operations open at a time) x (states) configurations;
 //! each takes time and candidates in the number of operations open.
@@ -400,14 +399,34 @@ impl<'p> Engine<'p> {
         let spans = self.spans;
         self.candidates[start..].sort_unstable_by_key(|&it| spans[it as usize].end());
         if !self.hints.is_empty() {
-            // Equal operations change places, so the next of them has the next hint of their label.
-            let next = |it: u32| {
-                let (hints, used) = &self.label_hints[self.labels[it as usize].index()];
-                hints.get(*used).copied().unwrap_or(i64::MAX)
-            };
-            self.candidates[start..].sort_by_key(|&it| next(it));
+            self.sort_by_hints(start, deadline);
         }
         self.next_pending(self.left.first(PENDING), deadline)
+    }
+
+    /// Sorts candidates by their hints, and puts the pending operation whose hint comes first in
+    /// front, if it comes before all others.
+    fn sort_by_hints(&mut self, start: usize, deadline: u32) {
+        let mut candidates = self.candidates.split_off(start);
+        candidates.sort_by_key(|&it| self.next_hint(it));
+        let mut first = candidates.first().map_or(i64::MAX, |&it| self.next_hint(it));
+        let mut pending = self.next_pending(self.left.first(PENDING), deadline);
+        while let Some(at) = pending {
+            if self.next_hint(at) < first {
+                first = self.next_hint(at);
+                self.candidates.truncate(start);
+                self.candidates.push(at);
+            }
+            pending = self.next_pending(self.left.after(at as usize), deadline);
+        }
+        self.candidates.append(&mut candidates);
+    }
+
+    /// When the next operation with the label of this one took effect: equal operations change
+    /// places, so that it has the next hint of their label.
+    fn next_hint(&self, at: u32) -> i64 {
+        let (hints, used) = &self.label_hints[self.labels[at as usize].index()];
+        hints.get(*used).copied().unwrap_or(i64::MAX)
     }
 
     /// The first pending operation from `at` on that may be tried before `deadline`.

@@ -15,13 +15,16 @@ use crate::checker::Checker;
 /// This file's line in the table.
 pub const ENTRY: &dyn Checker = &JitGraph;
 
+/// Its name.
+pub(super) const NAME: &str = "jit-graph";
+
 /// See the [module documentation](self).
 #[derive(Debug)]
 pub struct JitGraph;
 
 impl Checker for JitGraph {
     fn name(&self) -> &str {
-        "jit-graph"
+        NAME
     }
 
     fn about(&self) -> &str {

@@ -26,6 +26,7 @@ mod monitor_register;
 mod monitor_stack;
 mod monitor_verdicts;
 mod monitors;
+mod pending;
 mod pushdown;
 mod quasi;
 mod queue_oriented;
