@@ -286,9 +286,9 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The kind of the same object without its capacity, the positions of the operations that have a
-    /// role there, and these roles: see [`Specification::kind_without_capacity`]. `None` if another
-    /// operation may have changed something.
+    /// The kind of the same object without its capacity, the positions of the operations that have
+    /// a role there, and these roles: see [`Specification::kind_without_capacity`]. `None` if
+    /// another operation may have changed something.
     #[must_use]
     pub fn without_capacity(&self) -> Option<(ObjectKind, Vec<u32>, Roles)> {
         let is_known = self.start.is_none() && !self.retained.contains(&Retained::Optional);

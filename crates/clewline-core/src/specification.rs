@@ -171,9 +171,9 @@ pub trait Specification {
     }
 
     /// The kind of the same object without its capacity, if that is all that distinguishes it: what
-    /// this object allows, that one allows as well, if operations that only found no room are left
-    /// out. Those have no [role](Self::role), and change no state. A search then has a hint in which
-    /// order to try operations.
+    /// this object allows, that one allows as well, if operations that only found no room are
+    /// left out. Those have no [role](Self::role), and change no state. A search then has a hint in
+    /// which order to try operations.
     fn kind_without_capacity(&self) -> Option<ObjectKind> {
         None
     }

@@ -29,8 +29,8 @@
 //!
 //! Hints of the source in which order operations took effect ([`Problem::order_hint`]) only change
 //! the order in which candidates are tried: all are still tried, so a wrong hint costs time and
-//! nothing else. If all hints are right, the first path is the witness. A pending operation without a
-//! hint is tried after the others, so that one which took effect before them costs time.
+//! nothing else. If all hints are right, the first path is the witness. A pending operation without
+//! a hint is tried after the others, so that one which took effect before them costs time.
 //!
 //! Cost: at most (complete operations) x 2^(operations open at a time) x (states) configurations;
 //! each takes time and candidates in the number of operations open.

@@ -27,8 +27,7 @@ use super::{
 };
 use crate::checker::Checker;
 
-// The configurations that the search without capacity may visit: some, and so many for each
-// operation.
+// The configurations that the search without capacity may visit: some, and some for each operation.
 const CONFIGURATIONS_MIN: u64 = 10_000;
 const CONFIGURATIONS_PER_OPERATION: u64 = 32;
 
