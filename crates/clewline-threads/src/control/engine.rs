@@ -18,7 +18,7 @@ use super::{
     panics::{self, Panic},
     place::Place,
     repeat::Repetition,
-    spin::SpinDetector,
+    spin::{SpinDetector, SpinLoop},
     view::HappensBefore,
 };
 use crate::real::noise::NoiseHook;
@@ -57,6 +57,8 @@ pub(crate) use unwind::{ending_control, give_way, is_abandoned, wait_until_unwou
 pub(crate) use values::Destroyed;
 
 // A task that timed out this often in one operation lets other tasks run first from then on.
+// Before that, loops that change something are not looked for.
+const LONG_EXECUTION_STEPS: u32 = 64;
 const TIMEOUTS_BEFORE_YIELD: u32 = 3;
 // How many times one operation, or a task that was started, is interrupted although it could go on.
 const INTERRUPTIONS_MAX: u32 = 3;
@@ -156,6 +158,7 @@ impl Engine {
             held_back: TaskSet::EMPTY,
             spinning: TaskSet::EMPTY,
             idle_rounds: 0,
+            changes: 0,
             newly_arrived: TaskSet::EMPTY,
             newly_blocked: TaskSet::EMPTY,
             blocked: Vec::new(),
@@ -629,14 +632,20 @@ impl Engine {
         let writes = || foreign.map_or(0, Foreign::write_count);
         let look = || repeat::local_state_hash(foreign, place, end).map(|it| it.wrapping_add(writes()));
         if let Some(round) = task.rounds.spin_loop(look) {
-            task.spins = Some(round.objects);
-            self.weak.round_accesses[me.index()] = round.accesses as u32;
-            if round.is_guess {
-                self.possible_counter_loop.get_or_insert(place);
-            }
-            self.spinning.insert(me);
-            self.use_slow_path();
+            self.spins(me, round, place);
         }
+    }
+
+    /// `me` waits in this loop, until an object of it changes.
+    #[cold]
+    fn spins(&mut self, me: TaskId, round: SpinLoop, place: Place) {
+        self.tasks[me.index()].spins = Some(round.objects);
+        self.weak.round_accesses[me.index()] = round.accesses as u32;
+        if round.is_guess {
+            self.possible_counter_loop.get_or_insert(place);
+        }
+        self.spinning.insert(me);
+        self.use_slow_path();
     }
 
     /// The number of an object. Usually it is the object that this step accesses.
@@ -651,11 +660,19 @@ impl Engine {
         self.objects.state(object).version += 1;
         self.idle_rounds = 0;
         let me = self.current;
+        let is_long = LONG_EXECUTION_STEPS < self.steps && !self.is_graph && !self.is_replica();
         let task = &mut self.tasks[me.index()];
-        task.rounds.clear();
+        let (place, mut waits) = (task.place, None);
+        self.changes += 1;
+        if is_long {
+            waits = task.rounds.keep(self.changes)
+        } else {
+            task.rounds.clear()
+        }
         if !self.spinning.is_empty() {
             self.end_spins(me, object);
         }
+        waits.into_iter().for_each(|it| self.spins(me, it, place));
     }
 
     #[cold]

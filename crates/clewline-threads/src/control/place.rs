@@ -72,6 +72,12 @@ impl Place {
         Place(self.0 | ((self.0 & 1) * (part << PART_SHIFT_BITS << 1)))
     }
 
+    /// The number of the part.
+    #[must_use]
+    pub(crate) const fn offset(self) -> usize {
+        if self.0 & 1 == 0 { 0 } else { self.0 >> PART_SHIFT_BITS >> 1 }
+    }
+
     /// The address, if this is an address of code.
     #[must_use]
     pub fn address(self) -> Option<usize> {
@@ -169,6 +175,7 @@ mod tests {
         let place = Place::code(0x7FFF_FFFF_F000);
         assert_eq!(place, place.part(0));
         assert_ne!(place, place.part(7));
+        assert_eq!([place, place.part(7)].map(Place::offset), [0, 7]);
         assert_eq!(place.part(7).to_string(), place.to_string());
         let in_source = Place::caller();
         assert_eq!(in_source, in_source.part(3), "only code has parts");

@@ -8,6 +8,11 @@
 //! loop waits for certain. Else it gets many more rounds, and the classification is a
 //! [guess](SpinLoop::is_guess).
 //!
+//! A loop that waits may also change something in each round: it counts its attempts, or takes back
+//! what it added. In long executions it is classified as waiting, by a guess, if it made the same
+//! accesses in many rounds, no other task has changed anything meanwhile, and it declares that it
+//! spins, or one of the values that it reads stayed as it was.
+//!
 //! If no other task can move either, a waiting task continues: it may count its rounds and give up.
 //! Only if it is proven that it [repeats](super::repeat) itself is it stuck.
 
@@ -23,6 +28,15 @@ pub(super) struct SpinDetector {
     filter: u64,
     // The number of hints among them.
     hints: usize,
+    /// The accesses of a long execution before that, as far as only the task itself has changed
+    /// anything meanwhile.
+    kept: Vec<ObservedAccess>,
+    /// How many times something was kept.
+    keeps: u32,
+    /// How many changes there had been of all tasks then.
+    changes: u64,
+    /// How many times the task waited in a loop that changes something: it waited in vain.
+    waits: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +47,22 @@ struct ObservedAccess {
     version: u32,
     // The hash of the local state, once computed.
     local_state: Option<u64>,
+    // Whether it changes something; only of what is kept.
+    changes: bool,
 }
 
 impl ObservedAccess {
     fn is_like(&self, other: &ObservedAccess) -> bool {
-        (self.place, self.object, self.version) == (other.place, other.object, other.version)
+        self.is_at(other) && self.version == other.version
+    }
+
+    fn is_at(&self, other: &ObservedAccess) -> bool {
+        (self.place, self.object) == (other.place, other.object)
+    }
+
+    /// Whether the access that is shown changes a part of the object that this one does not access.
+    fn is_apart(&self, other: &ObservedAccess) -> bool {
+        !other.changes || self.object != other.object || self.place.offset() != other.place.offset()
     }
 }
 
@@ -57,6 +82,10 @@ pub(super) struct SpinLoop {
 const ROUNDS_WITH_HINT: usize = 2;
 const ROUNDS_WITH_SAME_STATE: usize = 4;
 const ROUNDS_WITH_CHANGING_STATE: usize = 24;
+// After how many changes loops that change something are looked for.
+const CHANGES_PER_LOOK: u32 = 16;
+// How many times such a loop gets twice as many rounds as before, if nothing else can move.
+const LONGER_WAITS_MAX: u32 = 5;
 // The maximum length of a round that is recognised.
 const LOOP_ACCESSES_MAX: usize = 64;
 
@@ -64,10 +93,50 @@ impl SpinDetector {
     /// The task has changed something, or begins again.
     #[inline]
     pub(super) fn clear(&mut self) {
-        if self.filter != 0 {
+        if self.filter != 0 || self.keeps != 0 {
             self.observed.clear();
+            self.kept.clear();
+            (self.keeps, self.waits) = (0, 0);
             (self.filter, self.hints) = (0, 0);
         }
+    }
+
+    /// The task has changed something, in a long execution; it is the change with this number.
+    /// Returns the loop in which it waits, if any.
+    #[cold]
+    pub(super) fn keep(&mut self, change: u64) -> Option<SpinLoop> {
+        const ROUNDS: usize = ROUNDS_WITH_CHANGING_STATE;
+        if std::mem::replace(&mut self.changes, change) + 1 != change {
+            self.kept.clear();
+        }
+        self.observed.last_mut().into_iter().for_each(|it| it.changes = true);
+        self.kept.append(&mut self.observed);
+        (self.filter, self.hints) = (0, 0);
+        self.keeps += 1;
+        if !self.keeps.is_multiple_of(CHANGES_PER_LOOK) {
+            return None;
+        }
+        let n = self.kept.len();
+        let found = (1..=LOOP_ACCESSES_MAX.min(n / (ROUNDS << self.waits))).find(|length| {
+            if !self.kept[n - 1 - length].is_at(&self.kept[n - 1]) {
+                return false;
+            }
+            let last = &self.kept[n - ROUNDS * length..];
+            let mut rounds = last.rchunks(*length);
+            let (Some(round), mut earlier) = (rounds.next(), rounds) else { return false };
+            let is_equal = |it: &[ObservedAccess]| it.iter().zip(round).all(|(one, other)| one.is_at(other));
+            let stays = |it: &ObservedAccess| round.iter().all(|other| it.is_apart(other));
+            earlier.all(is_equal) && round.iter().any(stays)
+        });
+        if let Some(length) = found {
+            self.waits = (self.waits + 1).min(LONGER_WAITS_MAX);
+            let round = std::mem::take(&mut self.kept).split_off(n - length);
+            return Some(SpinLoop::of(&round, true));
+        }
+        if 2 * ROUNDS * LOOP_ACCESSES_MAX < n {
+            self.kept.drain(..n - ROUNDS * LOOP_ACCESSES_MAX);
+        }
+        None
     }
 
     /// The task accesses `object`, or gives a hint. Returns whether it may be in a loop: then the
@@ -80,7 +149,7 @@ impl SpinDetector {
         let is_new = self.filter & bit == 0;
         self.filter |= bit;
         self.hints += usize::from(object == SharedId::NONE);
-        self.observed.push(ObservedAccess { place, object, version, local_state: None });
+        self.observed.push(ObservedAccess { place, object, version, local_state: None, changes: false });
         !is_new
     }
 
@@ -134,13 +203,20 @@ impl SpinDetector {
 
     fn found(&mut self, length: usize, rounds: usize, is_guess: bool) -> SpinLoop {
         let n = self.observed.len();
-        let mut objects: Vec<SharedId> = self.observed[n - length..].iter().map(|it| it.object).collect();
+        let found = SpinLoop::of(&self.observed[n - length..], is_guess);
+        // The remaining rounds are enough for the next time.
+        self.observed.drain(..n - (rounds - 1) * length);
+        found
+    }
+}
+
+impl SpinLoop {
+    fn of(round: &[ObservedAccess], is_guess: bool) -> SpinLoop {
+        let mut objects: Vec<SharedId> = round.iter().map(|it| it.object).collect();
         objects.retain(|it| *it != SharedId::NONE);
         let accesses = objects.len();
         objects.sort_unstable();
         objects.dedup();
-        // The remaining rounds are enough for the next time.
-        self.observed.drain(..n - (rounds - 1) * length);
         SpinLoop { objects, accesses, is_guess }
     }
 }

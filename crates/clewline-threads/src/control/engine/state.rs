@@ -118,6 +118,8 @@ pub(crate) struct Engine {
     pub(super) held_back: TaskSet,
     pub(super) spinning: TaskSet,
     pub(super) idle_rounds: u32,
+    /// How many changes there have been.
+    pub(super) changes: u64,
     /// The tasks that have arrived at a point since the scheduler was last asked in this execution.
     pub(super) newly_arrived: TaskSet,
     /// The tasks whose blocking has not been reported to the scheduler yet.

@@ -102,3 +102,77 @@ fn accesses_before_a_change_do_not_count() {
     assert!(!detector.note(place(16), OBJECT, 0));
     assert_eq!(detector.observed.len(), 1);
 }
+
+/// Makes rounds of these accesses, each at its own place, some of which change their object.
+/// Returns the loop, if one is found as soon as it is looked for.
+fn find_writing(round: &[(Place, SharedId, bool)]) -> Option<SpinLoop> {
+    let mut detector = SpinDetector::default();
+    let mut changes = 0;
+    let last = ROUNDS + CHANGES_PER_LOOK as usize;
+    (1..=last).find_map(|nth| {
+        let mut found = None;
+        for (place, object, does_change) in round {
+            detector.note(*place, *object, changes as u32);
+            if *does_change {
+                changes += 1;
+                found = detector.keep(changes).or(found);
+            }
+        }
+        assert!(found.is_none() || ROUNDS <= nth);
+        found
+    })
+}
+
+const ROUNDS: usize = ROUNDS_WITH_CHANGING_STATE;
+
+#[test]
+fn a_loop_that_counts_its_attempts_waits_by_a_guess() {
+    let (lock, attempts) = (SharedId(2), SharedId(3));
+    let waits = SpinLoop { objects: vec![lock, attempts], accesses: 2, is_guess: true };
+    let loops = find_writing(&[(place(8), lock, false), (place(16), attempts, true)]);
+    assert_eq!(loops, Some(waits));
+    // Both are parts of one word.
+    let waits = SpinLoop { objects: vec![lock], accesses: 2, is_guess: true };
+    let [one, other] = [place(8).part(4), place(16)];
+    assert_eq!(find_writing(&[(one, lock, false), (other, lock, true)]), Some(waits));
+}
+
+#[test]
+fn a_loop_that_takes_back_what_it_added_waits_if_it_says_so() {
+    let object = SharedId(2);
+    let [add, subtract] = [(place(8), object, true), (place(16), object, true)];
+    assert_eq!(find_writing(&[add, subtract]), None);
+    let waits = SpinLoop { objects: vec![object], accesses: 2, is_guess: true };
+    let hint = (place(24), SharedId::NONE, false);
+    assert_eq!(find_writing(&[add, subtract, hint]), Some(waits));
+}
+
+#[test]
+fn a_loop_that_changes_all_that_it_reads_is_not_one_that_waits() {
+    assert_eq!(find_writing(&[(place(8), SharedId(2), true), (place(16), SharedId(3), true)]), None);
+}
+
+#[test]
+fn what_another_task_changes_ends_a_loop_that_changes_something() {
+    let mut detector = SpinDetector::default();
+    let mut changes = 0;
+    for nth in 0..10 * ROUNDS {
+        detector.note(place(8), SharedId(2), 0);
+        detector.note(place(16), SharedId(3), changes as u32);
+        changes += if nth % (ROUNDS - 1) == 0 { 2 } else { 1 };
+        assert_eq!(detector.keep(changes), None, "{nth}");
+    }
+}
+
+#[test]
+fn a_loop_in_which_a_task_waits_in_vain_gets_more_rounds() {
+    let mut detector = SpinDetector::default();
+    let mut found = Vec::new();
+    for change in 1..2_000 {
+        detector.note(place(8), SharedId(2), 0);
+        detector.note(place(16), SharedId(3), change as u32);
+        found.extend(detector.keep(change).map(|_| change));
+    }
+    let pauses: Vec<u64> = found.windows(2).map(|it| it[1] - it[0]).collect();
+    assert_eq!(pauses[..3], [48, 96, 192]);
+}

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use clewline_explore::{
     Begin, Choice, FastPath, Point, Schedule, Step, System,
-    schedulers::{causality::DependenceRelation, dpor::Dpor, replay::Replay},
+    schedulers::{bounded::Bounded, causality::DependenceRelation, dpor::Dpor, replay::Replay},
 };
 
 use super::*;
@@ -547,4 +547,24 @@ fn a_blocked_operation_is_not_about_to_be_called() {
         ControlFlow::Continue(())
     });
     assert_eq!(called, [[true, false], [true, true]]);
+}
+
+/// It counts its attempts to take a lock; the other task may be interrupted while it has it.
+#[test]
+fn a_loop_that_waits_and_counts_is_recognized() {
+    let call = |it: &Pair, _: &usize| {
+        while it[0].compare_exchange(0, 1, SeqCst, SeqCst).is_err() {
+            it[1].fetch_add(1, SeqCst);
+        }
+        it[0].store(0, SeqCst);
+    };
+    type Pair = [AtomicUsize; 2];
+    let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
+    let make = || [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let mut program = ThreadProgram::new(calls, make, call, Limits::default());
+    let (coverage, executions) =
+        explore(&mut program, &mut Bounded::new(Some(2)), 10_000, |_, _, _| ControlFlow::Continue(()));
+    assert_eq!(coverage, Coverage::Exhausted);
+    assert!(program.guess().is_some());
+    assert!(executions < 10_000, "{executions}");
 }
