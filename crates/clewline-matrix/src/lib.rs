@@ -34,4 +34,6 @@ pub use observations::{Nondeterminism, ObservationSet, SerialHistory};
 pub use recording::recording;
 pub use specified::{SpecifiedSubject, ToErasedHistory};
 pub use survey::{EncodedSerialHistories, Explained, Extent, Strategy, Survey, Visits, why_cut};
-pub use test_program::{Component, Explorable, TestProgram, TimeCheck, Visit, foreign_program, survey};
+pub use test_program::{
+    Component, Explorable, Learned, TestProgram, TimeCheck, Visit, foreign_program, survey,
+};

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use clewline_explore::{
-    Coverage, Scheduler,
+    Begin, Choice, Coverage, FastPath, Part, Point, Scheduler,
     schedulers::{SchedulerEntry, SchedulerSettings, serial::Serial},
 };
 
@@ -38,7 +38,8 @@ pub fn why_cut(unended: Option<Unended>) -> String {
 pub enum Strategy<'a> {
     /// One call at a time, in every order: the sequential histories.
     Serial,
-    /// Those that a scheduler of the table chooses.
+    /// Those that a scheduler of the table chooses. A part of them ends where the exploration would
+    /// start again.
     Scheduler(&'static SchedulerEntry, &'a SchedulerSettings),
 }
 
@@ -48,8 +49,45 @@ impl Strategy<'_> {
     pub fn scheduler(&self) -> Box<dyn Scheduler> {
         match self {
             Strategy::Serial => Box::new(Serial::default()),
-            Strategy::Scheduler(entry, settings) => (entry.make)(settings),
+            Strategy::Scheduler(entry, settings) => {
+                let inner = (entry.make)(settings);
+                match settings.part {
+                    Part::Whole => inner,
+                    Part::Below(_) | Part::Numbers(_) | Part::Children(_) => {
+                        Box::new(UntilRestart { inner, has_begun: false })
+                    }
+                }
+            }
         }
+    }
+}
+
+/// A scheduler that has nothing left when it is to start again.
+struct UntilRestart {
+    inner: Box<dyn Scheduler>,
+    has_begun: bool,
+}
+
+impl Scheduler for UntilRestart {
+    fn begin(&mut self, begin: Begin) -> bool {
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        (is_first || begin == Begin::Next) && self.inner.begin(begin)
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> Choice {
+        self.inner.choose(point)
+    }
+
+    fn choose_value(&mut self, n: u32) -> u32 {
+        self.inner.choose_value(n)
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.inner.is_bounded()
+    }
+
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        self.inner.fast_path()
     }
 }
 

@@ -18,7 +18,11 @@ use std::{
 use clewline_core::{
     CodecError, ErasedHistory, History, Interner, NotFound, ObjectId, ProcessId, ResultId, Timed,
 };
-use clewline_explore::{Ending, Schedule, Scheduler, System, explore};
+use clewline_explore::{
+    Ending, Part, Schedule, Scheduler, System, explore,
+    schedulers::{SchedulerEntry, SchedulerSettings},
+    split,
+};
 
 use clewline_threads::control::{
     Calls, ExecutionOutcome, ExtraPoints, Foreign, Limits, Memory, Moment, Pending, Place, ThreadProgram,
@@ -42,6 +46,33 @@ pub trait Explorable: Send + Sync {
         calls: &Calls<String>,
         limits: &Limits,
     ) -> Result<Box<dyn TestProgram>, CodecError>;
+
+    /// Whether it is in another process. Then executions should be chosen there, and only one test
+    /// program at a time can be explored.
+    fn is_far(&self) -> bool {
+        false
+    }
+
+    /// The same subject in a process of its own, if this one is in another process.
+    ///
+    /// # Errors
+    ///
+    /// If no process can be made.
+    fn copied(&self) -> Result<Option<Box<dyn Explorable>>, CodecError> {
+        Ok(None)
+    }
+}
+
+/// What an exploration has learned about its scheduling points. With the same knowledge, the same
+/// choices lead to the same execution.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Learned {
+    /// The points that turned out to be needed.
+    pub points: ExtraPoints,
+    /// The places in foreign code that race.
+    pub places: Vec<usize>,
+    /// The words on stacks of foreign code that several tasks access, sorted.
+    pub words: Vec<usize>,
 }
 
 /// A matrix on a subject, which can be run repeatedly.
@@ -81,6 +112,26 @@ pub trait TestProgram: System {
     /// The points that were added, or turned out to be needed, if that is known.
     fn points(&self) -> ExtraPoints {
         ExtraPoints::default()
+    }
+
+    /// What it has learned.
+    fn learned(&self) -> Learned {
+        Learned { points: self.points(), ..Learned::default() }
+    }
+
+    /// Adds what another test program of the same matrix has learned.
+    fn learn(&mut self, learned: &Learned) {
+        self.set_points(learned.points);
+    }
+
+    /// [Divides](split) its executions.
+    fn split(
+        &mut self,
+        entry: &'static SchedulerEntry,
+        settings: &SchedulerSettings,
+        parts_min: usize,
+    ) -> (Vec<Part>, bool) {
+        split(self, entry, settings, parts_min)
     }
 
     /// A loop that was classified as waiting although it may be counting, if there was one in any

@@ -10,10 +10,14 @@ use std::{
 };
 
 use clewline_core::{CodecError, ErasedHistory, ResultId};
-use clewline_explore::{Coverage, Ending, Limit, Part, Schedule, Scheduler, System};
+use clewline_explore::{
+    Coverage, Ending, Limit, Part, Schedule, Scheduler, System,
+    schedulers::{SchedulerEntry, SchedulerSettings},
+    split,
+};
 use clewline_matrix::{
-    EncodedSerialHistories, Explained, Explorable, Extent, Strategy, Survey, TestProgram, Visit, Visits,
-    survey,
+    EncodedSerialHistories, Explained, Explorable, Extent, Learned, Strategy, Survey, TestProgram, Visit,
+    Visits, survey,
 };
 use clewline_threads::control::{
     Calls, ExecutionOutcome, ExtraPoints, Limits, Memory, Moment, Pending, Place, Unended,
@@ -26,8 +30,8 @@ use crate::{
     places::ReceivedPlaces,
     remote_scheduler::serve_scheduler,
     request::{
-        BREAK, CONTINUE, DONE, DROP, EXPLORE, LEAVE, NEW_PROGRAM, NO_SCHEDULER, RACING, RUN, Setup, UNSEEN,
-        VISIT,
+        BREAK, CONTINUE, COPY, DONE, DROP, EXPLORE, LEARN, LEAVE, NEW_PROGRAM, NO_SCHEDULER, RACING, RUN,
+        SPLIT, Setup, UNSEEN, VISIT,
     },
     results::ReceivedResults,
     state::{ReceivedState, StateDecoder},
@@ -42,6 +46,8 @@ pub struct Remote {
     offer: Offer,
     shared: Arc<Shared>,
     next_program: AtomicU64,
+    /// Those that this one is a copy of, which learn what was not seen of it.
+    original: Option<Arc<Shared>>,
 }
 
 /// The state shared by all test programs of a process.
@@ -51,6 +57,8 @@ struct Shared {
     is_protocol_violated: AtomicBool,
     /// Why the program has ended, as far as it sent it.
     reason: Mutex<Option<String>>,
+    /// What was not seen of its copies.
+    unseen: Mutex<Unseen>,
 }
 
 /// The places and results that the program has sent.
@@ -77,6 +85,16 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
+    fn new(line: Line) -> Arc<Shared> {
+        Arc::new(Shared {
+            line: Mutex::new((line, ReceivedNames::default())),
+            is_lost: AtomicBool::new(false),
+            is_protocol_violated: AtomicBool::new(false),
+            reason: Mutex::new(None),
+            unseen: Mutex::new(Unseen { is_everything: true, is_sequential: true, ..Unseen::default() }),
+        })
+    }
+
     fn line(&self) -> MutexGuard<'_, (Line, ReceivedNames)> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -110,14 +128,7 @@ impl Remote {
     pub fn connect(mut line: Line, wanted: &RunOptions) -> io::Result<Remote> {
         line.send(&wanted.to_message())?;
         let offer = Offer::from_message(line.receive()?).ok_or(io::ErrorKind::InvalidData)?;
-        let line = Mutex::new((line, ReceivedNames::default()));
-        let shared = Shared {
-            line,
-            is_lost: AtomicBool::new(false),
-            is_protocol_violated: AtomicBool::new(false),
-            reason: Mutex::new(None),
-        };
-        Ok(Remote { offer, shared: Arc::new(shared), next_program: AtomicU64::new(0) })
+        Ok(Remote { offer, shared: Shared::new(line), next_program: AtomicU64::new(0), original: None })
     }
 
     /// What the program declares.
@@ -165,7 +176,50 @@ impl Remote {
     pub fn unseen(&self) -> Unseen {
         let reply = self.shared.ask(&WireMessage::new(UNSEEN));
         let read = reply.map(|it| Unseen::from_message(it).ok_or_else(|| io::ErrorKind::InvalidData.into()));
-        read.and_then(|it| self.shared.note_loss(it)).unwrap_or_default()
+        let mut unseen = read.and_then(|it| self.shared.note_loss(it)).unwrap_or_default();
+        unseen.add(&self.shared.unseen.lock().unwrap_or_else(PoisonError::into_inner));
+        unseen
+    }
+
+    /// A copy of the program. It ends when the result is dropped.
+    fn copy(&self) -> io::Result<Remote> {
+        let ((from, to_copy), (from_copy, to)) = (io::pipe()?, io::pipe()?);
+        let mut request = WireMessage::new(COPY);
+        request.put(std::process::id().into());
+        [file_number(&from), file_number(&to)].into_iter().for_each(|it| request.put(it));
+        let reply = self.shared.ask(&request);
+        if reply.map(|mut it| it.take()) != Some(DONE) {
+            return Err(io::ErrorKind::Other.into());
+        }
+        Ok(Remote {
+            offer: self.offer.clone(),
+            shared: Shared::new(Line::new(from_copy, to_copy)),
+            // Those of the original are numbered from the start.
+            next_program: AtomicU64::new(1 << 32),
+            original: Some(Arc::clone(&self.shared)),
+        })
+    }
+}
+
+#[cfg(unix)]
+fn file_number(file: &impl std::os::fd::AsRawFd) -> u64 {
+    u64::try_from(file.as_raw_fd()).unwrap_or_default()
+}
+
+#[cfg(not(unix))]
+fn file_number<T>(_: &T) -> u64 {
+    0
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        if let Some(original) = &self.original {
+            let unseen = self.unseen();
+            if !self.is_lost() {
+                original.unseen.lock().unwrap_or_else(PoisonError::into_inner).add(&unseen);
+                self.disconnect();
+            }
+        }
     }
 }
 
@@ -194,11 +248,21 @@ impl Explorable for Remote {
             operations: calls.operations().map(|(process, it)| (process, it.clone())).collect(),
             setup: Setup::default(),
             kept: ReceivedState::default(),
+            learned: Learned::default(),
             guess: None,
             unended: None,
             explanation: None,
             message: WireMessage::default(),
         }))
+    }
+
+    fn is_far(&self) -> bool {
+        true
+    }
+
+    fn copied(&self) -> Result<Option<Box<dyn Explorable>>, CodecError> {
+        let copy = self.copy().map_err(|it| CodecError(format!("the program was not copied: {it}")))?;
+        Ok(Some(Box::new(copy)))
     }
 }
 
@@ -209,6 +273,7 @@ struct RemoteProgram {
     operations: Vec<(usize, String)>,
     setup: Setup,
     kept: ReceivedState,
+    learned: Learned,
     guess: Option<Place>,
     unended: Option<Unended>,
     explanation: Option<EncodedSerialHistories>,
@@ -229,7 +294,7 @@ impl RemoteProgram {
         request.put(self.number);
         request.put_setup(&self.setup);
         // Sent once, not repeated.
-        (self.setup.memory, self.setup.points) = (None, None);
+        (self.setup.memory, self.setup.points, self.setup.learned) = (None, None, None);
         request
     }
 
@@ -237,6 +302,7 @@ impl RemoteProgram {
     fn end(&mut self, from: &mut WireMessage, names: &mut ReceivedNames) -> io::Result<()> {
         self.guess = from.take_maybe(|it| names.take_place(it));
         self.unended = from.take_maybe(|it| Unended { place: names.take_place(it), why: it.take_excess() });
+        self.learned = from.take_learned();
         self.kept.receive(from, names);
         fully_read((), from)
     }
@@ -295,6 +361,19 @@ impl RemoteProgram {
         self.end(&mut rest, names)?;
         Ok(ending)
     }
+
+    fn split_there(&mut self, request: &WireMessage) -> io::Result<Option<(Vec<Part>, bool)>> {
+        let shared = Arc::clone(&self.shared);
+        let (line, _) = &mut *shared.line();
+        line.send(request)?;
+        let mut reply = line.receive()?;
+        if reply.take() != DONE {
+            return Ok(None);
+        }
+        let split = (reply.take_all(WireMessage::take_part), reply.take_flag());
+        self.learned = reply.take_learned();
+        fully_read(Some(split), &reply)
+    }
 }
 
 impl System for RemoteProgram {
@@ -308,12 +387,6 @@ impl System for RemoteProgram {
 
 impl TestProgram for RemoteProgram {
     fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey {
-        if let Strategy::Scheduler(_, settings) = strategy
-            && settings.part != Part::Whole
-        {
-            // Requests do not say which part.
-            return survey(self, &mut *strategy.scheduler(), extent, visit);
-        }
         let mut request = self.request(EXPLORE);
         request.put_strategy(strategy);
         request.put_extent(extent);
@@ -358,6 +431,36 @@ impl TestProgram for RemoteProgram {
 
     fn set_points(&mut self, points: ExtraPoints) {
         self.setup.points = Some(points);
+    }
+
+    fn learned(&self) -> Learned {
+        self.learned.clone()
+    }
+
+    fn learn(&mut self, learned: &Learned) {
+        self.setup.learned = Some(learned.clone());
+        self.learned.clone_from(learned);
+        let request = self.request(LEARN);
+        let sent = self.shared.line().0.send(&request);
+        self.shared.note_loss(sent);
+    }
+
+    fn split(
+        &mut self,
+        entry: &'static SchedulerEntry,
+        settings: &SchedulerSettings,
+        parts_min: usize,
+    ) -> (Vec<Part>, bool) {
+        let mut request = self.request(SPLIT);
+        request.put_strategy(Strategy::Scheduler(entry, settings));
+        request.put(parts_min as u64);
+        let parted = self.split_there(&request);
+        match self.shared.note_loss(parted) {
+            Some(Some(parted)) => parted,
+            // A scheduler that only this process has is asked from there.
+            Some(None) => split(self, entry, settings, parts_min),
+            None => (vec![Part::Whole], false),
+        }
     }
 
     fn guess(&self) -> Option<Place> {

@@ -30,7 +30,7 @@ pub use message::WireMessage;
 pub use offer::{DRIVEN_VARIABLE, Offer, Points, RunOptions, Unseen};
 pub use racing_places::{code_of, read_places, show_places, word_place};
 pub use remote_scheduler::{RemoteScheduler, serve_scheduler};
-pub use server::{ServedSubject, TimeLimit, serve};
+pub use server::{CopyEnds, Knowledge, ServedSubject, TimeLimit, serve};
 pub use state::{ReceivedState, StateDecoder, StateEncoder, put_state};
 pub use trust::Trust;
 

@@ -85,6 +85,18 @@ pub struct Unseen {
 }
 
 impl Unseen {
+    /// Adds what another process of the same program did.
+    pub(crate) fn add(&mut self, other: &Unseen) {
+        let is_new = |it: &&String| !self.sentences.contains(it);
+        let sentences: Vec<String> = other.sentences.iter().filter(is_new).cloned().collect();
+        self.sentences.extend(sentences);
+        let is_new = |it: &&usize| !self.watched.contains(it);
+        let watched: Vec<usize> = other.watched.iter().filter(is_new).copied().collect();
+        self.watched.extend(watched);
+        self.is_everything &= other.is_everything;
+        self.is_sequential &= other.is_sequential;
+    }
+
     pub(crate) fn to_message(&self) -> WireMessage {
         let mut to = WireMessage::default();
         to.put_all(self.sentences.iter(), |to, it| to.put_text(it));

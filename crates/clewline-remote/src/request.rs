@@ -2,8 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use clewline_explore::schedulers::{self, SchedulerSettings};
-use clewline_matrix::{EncodedSerialHistories, Explained, Extent, Strategy, Survey, Visits};
+use clewline_explore::{
+    Part,
+    schedulers::{self, SchedulerSettings},
+};
+use clewline_matrix::{EncodedSerialHistories, Explained, Extent, Learned, Strategy, Survey, Visits};
 use clewline_threads::control::{Calls, ExtraPoints, Limits, Memory, MemoryModel};
 
 use crate::{message::WireMessage, remote_scheduler::FIRST_OTHER_KIND};
@@ -16,6 +19,9 @@ pub(crate) const RUN: u64 = FIRST_OTHER_KIND + 3;
 pub(crate) const RACING: u64 = FIRST_OTHER_KIND + 4;
 pub(crate) const LEAVE: u64 = FIRST_OTHER_KIND + 8;
 pub(crate) const UNSEEN: u64 = FIRST_OTHER_KIND + 9;
+pub(crate) const COPY: u64 = FIRST_OTHER_KIND + 10;
+pub(crate) const SPLIT: u64 = FIRST_OTHER_KIND + 11;
+pub(crate) const LEARN: u64 = FIRST_OTHER_KIND + 12;
 // Messages during executions.
 pub(crate) const VISIT: u64 = FIRST_OTHER_KIND + 5;
 pub(crate) const DONE: u64 = FIRST_OTHER_KIND + 6;
@@ -25,10 +31,12 @@ pub(crate) const CONTINUE: u64 = 0;
 pub(crate) const BREAK: u64 = 1;
 
 /// The settings of a test program for its next run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Setup {
     pub(crate) memory: Option<Memory>,
     pub(crate) points: Option<ExtraPoints>,
+    /// What another process has learned.
+    pub(crate) learned: Option<Learned>,
     pub(crate) keeps_schedule: bool,
     pub(crate) keeps_moments: bool,
 }
@@ -67,11 +75,8 @@ impl WireMessage {
             to.put_flag(it.real_time);
             to.put_maybe(it.stale_max, |to, it| to.put(it.into()));
         });
-        self.put_maybe(setup.points, |to, it| {
-            to.put_flag(it.releases);
-            to.put_flag(it.counts);
-            to.put_flag(it.races);
-        });
+        self.put_maybe(setup.points, WireMessage::put_points);
+        self.put_maybe(setup.learned.as_ref(), WireMessage::put_learned);
         self.put_flag(setup.keeps_schedule);
         self.put_flag(setup.keeps_moments);
     }
@@ -85,13 +90,69 @@ impl WireMessage {
                 real_time: from.take_flag(),
                 stale_max: from.take_maybe(WireMessage::take_u32),
             }),
-            points: self.take_maybe(|from| ExtraPoints {
-                releases: from.take_flag(),
-                counts: from.take_flag(),
-                races: from.take_flag(),
-            }),
+            points: self.take_maybe(WireMessage::take_points),
+            learned: self.take_maybe(WireMessage::take_learned),
             keeps_schedule: self.take_flag(),
             keeps_moments: self.take_flag(),
+        }
+    }
+
+    fn put_points(&mut self, points: ExtraPoints) {
+        [points.releases, points.counts, points.races].into_iter().for_each(|it| self.put_flag(it));
+    }
+
+    fn take_points(&mut self) -> ExtraPoints {
+        ExtraPoints { releases: self.take_flag(), counts: self.take_flag(), races: self.take_flag() }
+    }
+
+    pub(crate) fn put_learned(&mut self, learned: &Learned) {
+        self.put_points(learned.points);
+        for words in [&learned.places, &learned.words] {
+            self.put_all(words.iter(), |to, it| to.put(*it as u64));
+        }
+    }
+
+    pub(crate) fn take_learned(&mut self) -> Learned {
+        Learned {
+            points: self.take_points(),
+            places: self.take_all(WireMessage::take_usize),
+            words: self.take_all(WireMessage::take_usize),
+        }
+    }
+
+    fn put_choices(&mut self, choices: &[u32]) {
+        self.put_all(choices.iter(), |to, it| to.put((*it).into()));
+    }
+
+    fn take_choices(&mut self) -> Box<[u32]> {
+        self.take_all(WireMessage::take_u32).into()
+    }
+
+    pub(crate) fn put_part(&mut self, part: &Part) {
+        match part {
+            Part::Whole => self.put(WHOLE),
+            Part::Below(prefixes) => {
+                self.put(BELOW);
+                self.put_all(prefixes.iter(), |to, it| to.put_choices(it));
+            }
+            Part::Numbers(numbers) => {
+                self.put(NUMBERS);
+                self.put(numbers.start);
+                self.put(numbers.end);
+            }
+            Part::Children(node) => {
+                self.put(CHILDREN);
+                self.put_choices(node);
+            }
+        }
+    }
+
+    pub(crate) fn take_part(&mut self) -> Part {
+        match self.take() {
+            BELOW => Part::Below(self.take_all(WireMessage::take_choices)),
+            NUMBERS => Part::Numbers(self.take()..self.take()),
+            CHILDREN => Part::Children(self.take_choices()),
+            _ => Part::Whole,
         }
     }
 
@@ -102,6 +163,7 @@ impl WireMessage {
         self.put_text(entry.name);
         self.put(settings.seed);
         self.put(settings.executions);
+        self.put_part(&settings.part);
         let set: Vec<_> = entry.bounds.iter().filter(|it| settings.bounds.is_set(it)).collect();
         self.put_all(set.into_iter(), |to, it| {
             to.put_text(it.name);
@@ -118,8 +180,8 @@ impl WireMessage {
             return Some(then(self, Strategy::Serial));
         }
         let name = self.take_text();
-        let mut settings =
-            SchedulerSettings { seed: self.take(), executions: self.take(), ..SchedulerSettings::default() };
+        let (seed, executions, part) = (self.take(), self.take(), self.take_part());
+        let mut settings = SchedulerSettings { seed, executions, part, ..SchedulerSettings::default() };
         let set = self.take_all(|it| (it.take_text(), it.take_maybe(WireMessage::take_u32)));
         let entry = schedulers::find(&name)?;
         for (name, value) in set {
@@ -174,5 +236,11 @@ impl WireMessage {
         }
     }
 }
+
+// The kinds of parts.
+const WHOLE: u64 = 0;
+const BELOW: u64 = 1;
+const NUMBERS: u64 = 2;
+const CHILDREN: u64 = 3;
 
 const VISITS: [Visits; 4] = [Visits::Every, Visits::Ahead, Visits::Histories, Visits::Unexplained];

@@ -1,10 +1,15 @@
 //! The server: the side that makes the calls.
 
-use std::{collections::HashMap, io, ops::ControlFlow, time::Instant};
+use std::{
+    collections::HashMap,
+    io,
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
 
 use clewline_core::ResultId;
-use clewline_explore::{Coverage, Ending, Limit};
-use clewline_matrix::{Explorable, TestProgram, Visits};
+use clewline_explore::{Coverage, Ending, Limit, Part};
+use clewline_matrix::{Explorable, Learned, Strategy, TestProgram, TimeCheck, Visits};
 use clewline_threads::control::Place;
 
 use crate::{
@@ -14,7 +19,10 @@ use crate::{
     offer::{Offer, Unseen},
     places::SentPlaces,
     remote_scheduler::RemoteScheduler,
-    request::{CONTINUE, DONE, DROP, EXPLORE, LEAVE, NEW_PROGRAM, NO_SCHEDULER, RACING, RUN, UNSEEN, VISIT},
+    request::{
+        CONTINUE, COPY, DONE, DROP, EXPLORE, LEARN, LEAVE, NEW_PROGRAM, NO_SCHEDULER, RACING, RUN, SPLIT,
+        UNSEEN, VISIT,
+    },
     results::{ResultIdMap, Results},
     state::{StateEncoder, put_state},
 };
@@ -28,12 +36,48 @@ pub struct ServedSubject<'a> {
     pub offer: &'a Offer,
     /// Places in the code that race, as far as known.
     pub racing: fn() -> Vec<usize>,
+    /// What else is learned of the code.
+    pub knowledge: Knowledge,
+    /// Makes a copy of this process, which is connected to the other side by what is returned
+    /// there; in this one, nothing is. An error if there is no copy.
+    pub copy: fn(&CopyEnds) -> io::Result<Option<Line>>,
     /// How explorations are limited in time.
     pub limited: TimeLimit,
     /// What was not seen so far.
     pub unseen: fn() -> Unseen,
     /// Called if the other process ends during an execution.
     pub lost: fn() -> !,
+}
+
+/// Where the ends of a line are that a copy of a process is to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyEnds {
+    /// The process that has them.
+    pub process: u32,
+    /// The number of the file to read from.
+    pub from: u32,
+    /// The number of the file to write to.
+    pub to: u32,
+}
+
+/// What is learned of foreign code besides [`ExtraPoints`](clewline_threads::control::ExtraPoints):
+/// places that race, and words that are shared, sorted.
+#[derive(Clone, Copy, Debug)]
+pub struct Knowledge {
+    /// All of it.
+    pub known: fn() -> (Vec<usize>, Vec<usize>),
+    /// Adds to it.
+    pub add: fn(&[usize], &[usize]),
+}
+
+impl Knowledge {
+    /// Nothing is learned.
+    pub const NONE: Knowledge = Knowledge { known: || (Vec::new(), Vec::new()), add: |_, _| () };
+
+    fn learned(self, program: &dyn TestProgram) -> Learned {
+        let (places, words) = (self.known)();
+        Learned { points: program.points(), places, words }
+    }
 }
 
 /// How explorations are limited in time, beyond the end of each execution.
@@ -114,25 +158,55 @@ impl Server<'_> {
                 line.send(&reply)
             }
             UNSEEN => line.send(&(self.served.unseen)().to_message()),
-            EXPLORE | RUN => {
-                let lost = self.served.lost;
-                let (program, renamed) =
-                    self.programs.get_mut(&request.take()).ok_or(io::ErrorKind::InvalidData)?;
-                let setup = request.take_setup();
-                program.keep(setup.keeps_schedule, setup.keeps_moments);
-                if let Some(memory) = setup.memory {
-                    program.set_memory(memory);
-                }
-                if let Some(points) = setup.points {
-                    program.set_points(points);
-                }
-                let names = SentNames { message: &mut self.places, results: &mut self.results, renamed };
-                let limited = self.served.limited;
-                let explored =
-                    ProgramExploration { program, names, is_shown: setup.keeps_moments, limited, lost };
-                if kind == RUN { explored.run(line) } else { explored.explore(request, line) }
-            }
+            COPY => self.copy(request, line),
+            EXPLORE | RUN | SPLIT | LEARN => self.use_program(kind, request, line),
             _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// Makes a copy of this process.
+    fn copy(&mut self, request: &mut WireMessage, line: &mut Line) -> io::Result<()> {
+        let ends = CopyEnds { process: request.take_u32(), from: request.take_u32(), to: request.take_u32() };
+        match (self.served.copy)(&ends) {
+            // This is the copy. Its other end knows nothing of what was sent to that of this one.
+            Ok(Some(own)) => {
+                *line = own;
+                self.programs.clear();
+                (self.places, self.results) = (SentPlaces::default(), Results::default());
+                Ok(())
+            }
+            Ok(None) => line.send(&WireMessage::new(DONE)),
+            Err(_) => line.send(&WireMessage::new(DROP)),
+        }
+    }
+
+    /// Sets up a test program, and does what the other side wants of it.
+    fn use_program(&mut self, kind: u64, request: &mut WireMessage, line: &mut Line) -> io::Result<()> {
+        let (lost, knowledge) = (self.served.lost, self.served.knowledge);
+        let (program, renamed) = self.programs.get_mut(&request.take()).ok_or(io::ErrorKind::InvalidData)?;
+        let setup = request.take_setup();
+        program.keep(setup.keeps_schedule, setup.keeps_moments);
+        if let Some(memory) = setup.memory {
+            program.set_memory(memory);
+        }
+        if let Some(points) = setup.points {
+            program.set_points(points);
+        }
+        if let Some(Learned { points, places, words }) = setup.learned {
+            program.set_points(points);
+            (knowledge.add)(&places, &words);
+        }
+        if kind == LEARN {
+            return Ok(());
+        }
+        let names = SentNames { message: &mut self.places, results: &mut self.results, renamed };
+        let limited = self.served.limited;
+        let explored =
+            ProgramExploration { program, names, is_shown: setup.keeps_moments, limited, knowledge, lost };
+        match kind {
+            RUN => explored.run(line),
+            SPLIT => explored.split(request, line),
+            _ => explored.explore(request, line),
         }
     }
 }
@@ -166,8 +240,12 @@ struct ProgramExploration<'a> {
     names: SentNames<'a>,
     is_shown: bool,
     limited: TimeLimit,
+    knowledge: Knowledge,
     lost: fn() -> !,
 }
+
+// How often the other side can stop a part.
+const VISIT_INTERVAL: Duration = Duration::from_millis(100);
 
 impl ProgramExploration<'_> {
     /// Runs one execution with the scheduler of the other side.
@@ -178,9 +256,27 @@ impl ProgramExploration<'_> {
         self.end(message, true, line)
     }
 
+    /// Divides executions, some of which it runs.
+    fn split(self, request: &mut WireMessage, line: &mut Line) -> io::Result<()> {
+        let split = request.take_strategy(|request, strategy| match strategy {
+            Strategy::Scheduler(entry, settings) => {
+                Some(self.program.split(entry, settings, request.take_usize()))
+            }
+            Strategy::Serial => None,
+        });
+        let Some(Some((parts, is_complete))) = split else {
+            return line.send(&WireMessage::new(NO_SCHEDULER));
+        };
+        let mut message = WireMessage::new(DONE);
+        message.put_all(parts.iter(), WireMessage::put_part);
+        message.put_flag(is_complete);
+        message.put_learned(&self.knowledge.learned(&**self.program));
+        line.send(&message)
+    }
+
     /// Runs many executions with a scheduler of this side.
     fn explore(mut self, request: &mut WireMessage, line: &mut Line) -> io::Result<()> {
-        let ProgramExploration { program, names, is_shown, limited, lost } = &mut self;
+        let ProgramExploration { program, names, is_shown, limited, lost, .. } = &mut self;
         let survey = request.take_strategy(|request, strategy| {
             let extent = request.take_extent();
             let mut seen = match request.take_maybe(WireMessage::take_explanation) {
@@ -188,9 +284,15 @@ impl ProgramExploration<'_> {
                 None => HistoryFilter::default(),
             };
             let mut message = WireMessage::default();
+            let is_part = matches!(strategy, Strategy::Scheduler(_, it) if it.part != Part::Whole);
+            let mut visits = TimeCheck::new(is_part.then(|| Instant::now() + VISIT_INTERVAL));
             let visit = &mut |program: &mut dyn TestProgram, ending: &Ending, executions: u64| {
-                if !seen.is_visited(extent.visits, program, ending, names.renamed, names.results) {
+                let is_due = visits.is_late(ending, executions);
+                if !seen.is_visited(extent.visits, program, ending, names.renamed, names.results) && !is_due {
                     return ControlFlow::Continue(());
+                }
+                if is_due {
+                    visits = TimeCheck::new(Some(Instant::now() + VISIT_INTERVAL));
                 }
                 message.begin(VISIT);
                 message.put_ending(ending);
@@ -230,6 +332,7 @@ impl ProgramExploration<'_> {
             self.names.put_place(to, it.place);
             to.put_excess(it.why);
         });
+        message.put_learned(&self.knowledge.learned(&**self.program));
         put_state(&mut message, &mut **self.program, is_shown || self.is_shown, &mut self.names);
         line.send(&message)
     }

@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 use std::{
+    io,
     ops::ControlFlow,
     os::unix::net::UnixStream,
     sync::Arc,
@@ -27,7 +28,10 @@ use clewline_threads::{
     },
 };
 
-use crate::{Line, Offer, Points, Remote, RunOptions, ServedSubject, TimeLimit, Unseen, WireMessage, serve};
+use crate::{
+    CopyEnds, Knowledge, Line, Offer, Points, Remote, RunOptions, ServedSubject, TimeLimit, Unseen,
+    WireMessage, serve,
+};
 
 struct Two {
     count: Arc<AtomicU32>,
@@ -60,6 +64,10 @@ fn lost() -> ! {
     panic!("the other end is gone")
 }
 
+fn copy(_: &CopyEnds) -> io::Result<Option<Line>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 fn unseen() -> Unseen {
     Unseen { watched: vec![2], ..Unseen::default() }
 }
@@ -78,7 +86,17 @@ fn meet_limited(limited: TimeLimit) -> (Remote, JoinHandle<()>) {
         let subject = component();
         let offer = Offer { invocations: subject.invocations(), ..Offer::default() };
         let racing = || vec![3];
-        let served = ServedSubject { subject: &subject, offer: &offer, racing, limited, unseen, lost };
+        let (knowledge, copy) = (Knowledge::NONE, copy);
+        let served = ServedSubject {
+            subject: &subject,
+            offer: &offer,
+            racing,
+            knowledge,
+            copy,
+            limited,
+            unseen,
+            lost,
+        };
         serve(&mut line, &served).unwrap();
     });
     let wanted = RunOptions { points: Points::Atomics, ..RunOptions::default() };
@@ -167,6 +185,34 @@ fn a_remote_exploration_equals_a_local_one() {
     assert!(0 < stuck && 0 < panicked && !remote.is_lost(), "{stuck} {panicked}");
     assert_eq!((remote.racing(), remote.invocations()), (vec![3], here.invocations()));
     assert_eq!(remote.unseen(), unseen());
+    remote.disconnect();
+    served.join().unwrap();
+}
+
+#[test]
+fn parts_are_the_same_there_as_here() {
+    let (remote, served) = meet();
+    let (here, settings) = (component(), settings());
+    for name in ["bounded", "random"] {
+        let entry = schedulers::find(name).unwrap();
+        let calls = calls(COLUMNS[0]);
+        let split = |it: &dyn Explorable| {
+            it.test_program(&calls, &Limits::default()).unwrap().split(entry, &settings, 5)
+        };
+        let (parts, is_complete) = split(&here);
+        assert_eq!(split(&remote), (parts.clone(), is_complete));
+        let mut executions = 0;
+        for part in parts {
+            let settings = SchedulerSettings { part, ..settings.clone() };
+            let strategy = Strategy::Scheduler(entry, &settings);
+            let expected = explore(&here, &calls, strategy, Visits::Every);
+            assert_eq!(explore(&remote, &calls, strategy, Visits::Every), expected, "{name}");
+            executions += expected.0.executions;
+        }
+        let whole = explore(&here, &calls, Strategy::Scheduler(entry, &settings), Visits::Every);
+        assert_eq!(executions, whole.0.executions, "{name}");
+    }
+    assert!(!remote.is_lost());
     remote.disconnect();
     served.join().unwrap();
 }
@@ -383,6 +429,8 @@ fn the_end_of_a_program_is_detected_without_a_panic() {
             subject: &subject,
             offer: &offer,
             racing: Vec::new,
+            knowledge: Knowledge::NONE,
+            copy,
             limited: TimeLimit::NONE,
             unseen: Unseen::default,
             lost,

@@ -119,7 +119,7 @@ pub(super) fn run_registered(
 ) -> Result<Explored, Failure> {
     if args.shard.shard.is_some() {
         return Err(Failure::Message(
-            "unmodified code has no shards: what one matrix shows decides where the next is interleaved"
+            "unmodified code has no shards: what one matrix shows decides where the next is interleaved; --jobs uses several processors"
                 .to_owned(),
         ));
     }
@@ -129,8 +129,6 @@ pub(super) fn run_registered(
     // Races of unmodified code are detected anyway.
     args.races = false;
     args.stale_reads = args.stale_reads.or(Some(AtMost(Some(STALE_READS_MAX))));
-    // The program has one heap and one set of statics, so executions cannot run in parallel.
-    args.jobs = Some(1);
     if args.spec == "serial"
         && args.golden.is_none()
         && let Some(spec) = &given.spec

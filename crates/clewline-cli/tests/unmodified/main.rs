@@ -7,6 +7,7 @@ mod atomics;
 mod counts;
 mod cpp;
 mod isolation;
+mod jobs;
 mod lab_programs;
 mod libraries;
 mod loops;

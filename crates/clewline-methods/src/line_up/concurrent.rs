@@ -11,7 +11,7 @@ use clewline_core::{
     History, MayFail, MayFailHistory, ObjectId, OperationId, Problem, ProcessId, ResultId, Shown, Timed,
     Verdict,
 };
-use clewline_explore::{Coverage, Ending, Schedule, TaskId, explore, schedulers::replay::Replay};
+use clewline_explore::{Coverage, Ending, Limit, Schedule, TaskId, explore, schedulers::replay::Replay};
 use clewline_matrix::{
     EncodedSerialHistories, Explained, Extent, ObservationSet, Strategy, Survey, TestProgram, Visit, Visits,
     orders, serializability, why_cut,
@@ -205,6 +205,14 @@ pub(super) struct ConcurrentResult {
     pub(super) cut: Option<String>,
     /// What is said of a divergence, if another program diverged.
     pub(super) divergence: Option<String>,
+}
+
+impl ConcurrentResult {
+    /// Whether it ended early for a reason that has nothing to do with its limits.
+    pub(super) fn failed(&self) -> bool {
+        let is_other = |it: &Limit| matches!(it, Limit::Other(_) | Limit::Diverged(_));
+        self.violation.is_none() && matches!(&self.coverage, Coverage::Limited(it) if is_other(it))
+    }
 }
 
 /// Which executions to explore.

@@ -45,7 +45,9 @@ use std::{
 };
 
 use clewline_core::{CodecError, ResultId, Verdict};
-use clewline_explore::{Access, Coverage, Ending, Limit, Schedule, explore, schedulers::replay::Replay};
+use clewline_explore::{
+    Access, Coverage, Division, Ending, Limit, Schedule, explore, schedulers::replay::Replay,
+};
 use clewline_matrix::{Explorable, Strategy, TestProgram};
 use clewline_threads::control::{self, ExtraPoints, FailureKind};
 
@@ -231,22 +233,14 @@ impl MatrixCheck<'_> {
         time: Option<Duration>,
     ) -> Result<Option<ConcurrentResult>, CodecError> {
         let (options, until) = (self.options, deadline(time));
-        let points = self.program.points();
         let jobs = match &phase {
-            SecondPhase::Jobs(jobs) if not_divided(options).is_none() => *jobs,
+            SecondPhase::Jobs(jobs) if not_divided(options).is_none() && !self.has_far_rounds() => *jobs,
             SecondPhase::Jobs(_) => 1,
             SecondPhase::Share(_) => 0,
         };
         if jobs != 0 {
             let alone = if jobs == 1 { u64::MAX } else { ALONE_EXECUTIONS_MAX };
-            let looking = ExplorationMode::Far {
-                strategy: Strategy::Scheduler(options.scheduler, &options.settings),
-                executions_max: options.executions_max.min(alone),
-                time,
-                counts_unserializable: options.counts_unserializable,
-            };
-            let asked = right.asked(self.matrix, options);
-            let explored = explore_all(self.program, looking, &asked, &mut self.texts);
+            let explored = self.explore_alone(right, options.executions_max.min(alone), time);
             if options.executions_max <= alone
                 || explored.coverage != Coverage::Limited(Limit::Executions(alone))
             {
@@ -255,10 +249,12 @@ impl MatrixCheck<'_> {
         }
         let (subject, matrix, texts) = (self.subject, self.matrix, &self.texts);
         let parted = Parted { subject, matrix, options, right, texts, until };
+        let learned = self.program.learned();
+        let is_far = self.subject.is_far();
         let explored = match phase {
-            SecondPhase::Share(share) => parted.explore(points, share),
+            SecondPhase::Share(share) => parted.explore(learned, share),
             SecondPhase::Jobs(_) => parted.explore(
-                points,
+                learned,
                 &mut Share {
                     jobs,
                     parts_min: jobs * PARTS_PER_JOB_MIN,
@@ -267,11 +263,42 @@ impl MatrixCheck<'_> {
                     finished: &mut |_, _| (),
                 },
             ),
-        }?;
-        Ok(explored.map(|(explored, points)| {
-            self.program.set_points(points);
+        };
+        let is_late = || until.is_some_and(|it| it <= Instant::now());
+        // A process that has ended, or a divergence, is as it would be without copies.
+        if is_far
+            && explored.as_ref().map_or(true, |it| it.as_ref().is_some_and(|it| it.0.failed()))
+            && !is_late()
+        {
+            let time = until.map(|it| it.saturating_duration_since(Instant::now()));
+            return Ok(Some(self.explore_alone(right, options.executions_max, time)));
+        }
+        Ok(explored?.map(|(explored, learned)| {
+            self.program.learn(&learned);
             explored
         }))
+    }
+
+    /// Whether the program is in another process, and its scheduler goes in rounds.
+    fn has_far_rounds(&self) -> bool {
+        self.subject.is_far() && self.options.scheduler.division == Division::Rounds
+    }
+
+    /// Explores it whole.
+    fn explore_alone(
+        &mut self,
+        right: &ExpectedBehaviour,
+        executions_max: u64,
+        time: Option<Duration>,
+    ) -> ConcurrentResult {
+        let options = self.options;
+        let looking = ExplorationMode::Far {
+            strategy: Strategy::Scheduler(options.scheduler, &options.settings),
+            executions_max,
+            time,
+            counts_unserializable: options.counts_unserializable,
+        };
+        explore_all(self.program, looking, &right.asked(self.matrix, options), &mut self.texts)
     }
 
     fn unchecked(&self) -> Checked {

@@ -20,12 +20,12 @@ use std::{
     time::Instant,
 };
 
-use clewline_core::{CodecError, Reason, parallel};
+use clewline_core::{CodecError, Reason, is_interrupted, parallel};
 use clewline_explore::{
     Begin, Choice, Coverage, Division, Ending, FastPath, Limit, Part, Point, Scheduler, explore, round_of,
-    schedulers::SchedulerSettings, split,
+    schedulers::SchedulerSettings,
 };
-use clewline_matrix::{Explorable, Matrix, TestProgram, TimeCheck};
+use clewline_matrix::{Explorable, Extent, Learned, Matrix, Strategy, TestProgram, TimeCheck, Visits};
 use clewline_threads::control::ExtraPoints;
 use rustc_hash::FxBuildHasher;
 
@@ -94,8 +94,8 @@ pub enum PartEnd {
     Executions,
     /// The process was interrupted.
     Interrupted,
-    /// More scheduling points are needed: those of this [`PartId`].
-    Restart(u8),
+    /// More scheduling points are needed.
+    Restart(Learned),
     /// It cannot be explored: the limit as text, and the reason.
     Failed(Coverage, Option<String>),
 }
@@ -136,12 +136,15 @@ pub fn not_divided(options: &LineUpOptions) -> Option<String> {
     Some(format!("the schedules of one matrix are not divided with {asked}"))
 }
 
-/// The points that a [`PartId`] names.
-fn points_of(bits: u8) -> ExtraPoints {
+/// What a journal names by these bits.
+#[must_use]
+pub fn points_of(bits: u8) -> ExtraPoints {
     ExtraPoints { releases: bits & 1 != 0, counts: bits & 2 != 0, races: bits & 4 != 0 }
 }
 
-fn bits_of(points: ExtraPoints) -> u8 {
+/// The bits of a [`PartId`] with these points.
+#[must_use]
+pub fn bits_of(points: ExtraPoints) -> u8 {
     u8::from(points.releases) | u8::from(points.counts) << 1 | u8::from(points.races) << 2
 }
 
@@ -162,12 +165,12 @@ pub(super) struct Parted<'a> {
 
 /// What follows from the parts with the same points.
 enum Joined {
-    Restart(u8),
+    Restart(Learned),
     Result(Box<ConcurrentResult>),
 }
 
 impl Parted<'_> {
-    /// Explores a share. Returns the result of the whole, and the points that it was reached with,
+    /// Explores a share. Returns the result of the whole, and what was known when it was reached,
     /// unless other shares are needed.
     ///
     /// # Errors
@@ -175,37 +178,42 @@ impl Parted<'_> {
     /// If a part is missing that should be known.
     pub(super) fn explore(
         &self,
-        points: ExtraPoints,
+        mut known: Learned,
         share: &mut Share<'_>,
-    ) -> Result<Option<(ConcurrentResult, ExtraPoints)>, CodecError> {
+    ) -> Result<Option<(ConcurrentResult, Learned)>, CodecError> {
         let mut histories = DistinctHistories::new(&self.right.asked(self.matrix, self.options));
-        let mut points = bits_of(points);
         loop {
-            let mut program = self.program(points)?;
+            let copy = self.subject.copied()?;
+            let mut program = self.program(copy.as_deref(), &known)?;
             let LineUpOptions { scheduler, settings, .. } = self.options;
-            let (parts, is_complete) = split(&mut *program, scheduler, settings, share.parts_min);
-            let learned = bits_of(program.points());
-            drop(program);
-            let results = self.run(&parts, points, share)?;
+            let (parts, is_complete) = program.split(scheduler, settings, share.parts_min);
+            let learned = program.learned();
+            drop((program, copy));
+            let results = self.run(&parts, &known, share)?;
             if share.only.is_some() {
-                if is_complete || learned == points {
+                if is_complete || learned == known {
                     return Ok(None);
                 }
-                points = learned;
+                known = learned;
                 continue;
             }
-            match self.join(&parts, points, &results, &mut histories)? {
-                Joined::Restart(more) => points = more,
-                Joined::Result(result) => return Ok(Some((*result, points_of(points)))),
+            match self.join(&parts, &known, &results, &mut histories)? {
+                Joined::Restart(more) => known = more,
+                Joined::Result(result) => return Ok(Some((*result, known))),
             }
         }
     }
 
-    fn program(&self, points: u8) -> Result<Box<dyn TestProgram>, CodecError> {
-        let mut program = program(self.subject, self.matrix, self.options)?;
+    /// A test program of `copy`, or of the subject.
+    fn program(
+        &self,
+        copy: Option<&dyn Explorable>,
+        known: &Learned,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
+        let mut program = program(copy.unwrap_or(self.subject), self.matrix, self.options)?;
         program.set_memory(self.options.memory);
         program.keep(true, false);
-        program.set_points(points_of(points));
+        program.learn(known);
         Ok(program)
     }
 
@@ -219,9 +227,10 @@ impl Parted<'_> {
     fn run(
         &self,
         parts: &[Part],
-        points: u8,
+        learned: &Learned,
         share: &mut Share<'_>,
     ) -> Result<Vec<Option<PartResult>>, CodecError> {
+        let points = bits_of(learned.points);
         let known = |number: usize| share.known.get(&PartId { points, number }).cloned();
         let results: Vec<Option<PartResult>> = (0..parts.len()).map(known).collect();
         let last_needed = AtomicU64::new(u64::MAX);
@@ -244,7 +253,7 @@ impl Parted<'_> {
                     continue;
                 }
                 if job.as_ref().is_none_or(Job::is_used_up) {
-                    job = Some(Job::new(self, points)?);
+                    job = Some(Job::new(self, learned)?);
                 }
                 let Some(job) = &mut job else { continue };
                 let result = job.run(part, number, self.options.executions_max, &last_needed);
@@ -282,7 +291,7 @@ impl Parted<'_> {
     fn join(
         &self,
         parts: &[Part],
-        points: u8,
+        known: &Learned,
         results: &[Option<PartResult>],
         histories: &mut DistinctHistories,
     ) -> Result<Joined, CodecError> {
@@ -311,7 +320,7 @@ impl Parted<'_> {
             let segment = &result.segments[at];
             if left < segment.executions {
                 let before: u64 = result.segments[..at].iter().map(|it| it.executions).sum();
-                let mut job = Job::new(self, points)?;
+                let mut job = Job::new(self, known)?;
                 let again = job.run(&parts[number], number, before + left, &AtomicU64::new(u64::MAX));
                 all.add(again.segments.last().ok_or_else(missing)?, histories);
                 continue;
@@ -335,7 +344,7 @@ impl Parted<'_> {
                     all.stopped = Some(Limit::Budget(Reason::Interrupted));
                     continue;
                 }
-                PartEnd::Restart(points) => return Ok(Joined::Restart(*points)),
+                PartEnd::Restart(known) => return Ok(Joined::Restart(known.clone())),
                 PartEnd::Wrong | PartEnd::Needless => return Err(missing()),
                 PartEnd::Executions => {
                     all.limit = Some(Coverage::Limited(Limit::Executions(executions_max)));
@@ -409,8 +418,10 @@ impl Totals {
 /// What a thread uses for all parts that it explores.
 struct Job<'a> {
     parted: &'a Parted<'a>,
-    points: u8,
+    known: &'a Learned,
     program: Box<dyn TestProgram>,
+    /// The process of the program, if it has one of its own.
+    _copy: Option<Box<dyn Explorable>>,
     asked: ConcurrentQuery<'a>,
     texts: ResultTexts,
     renamed: ResultNumbering,
@@ -420,11 +431,13 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new(parted: &'a Parted<'a>, points: u8) -> Result<Job<'a>, CodecError> {
+    fn new(parted: &'a Parted<'a>, known: &'a Learned) -> Result<Job<'a>, CodecError> {
+        let copy = parted.subject.copied()?;
         Ok(Job {
             parted,
-            points,
-            program: parted.program(points)?,
+            known,
+            program: parted.program(copy.as_deref(), known)?,
+            _copy: copy,
             asked: parted.right.asked(parted.matrix, parted.options),
             texts: parted.texts.clone(),
             renamed: ResultNumbering::default(),
@@ -437,7 +450,57 @@ impl<'a> Job<'a> {
     /// remembers the first of something, and with rounds the next part may have an earlier one.
     fn is_used_up(&self) -> bool {
         let has_rounds = self.parted.options.scheduler.division == Division::Rounds;
-        has_rounds && self.runs != 0 || bits_of(self.program.points()) != self.points
+        has_rounds && self.runs != 0 || self.has_learned()
+    }
+
+    fn has_learned(&self) -> bool {
+        self.runs != 0 && self.program.learned() != *self.known
+    }
+
+    /// The same, of a program in another process, which has its scheduler there.
+    fn run_far(
+        &mut self,
+        part: &Part,
+        number: usize,
+        executions_max: u64,
+        last_needed: &AtomicU64,
+    ) -> PartResult {
+        let Job { parted, program, asked, texts, renamed, reported, .. } = self;
+        let options = parted.options;
+        let settings = SchedulerSettings { part: part.clone(), ..options.settings.clone() };
+        let mut judge = ExecutionJudge { asked, texts, renamed: std::mem::take(renamed), key: Vec::new() };
+        let (mut segment, mut end) = (Segment::default(), None);
+        let place = order(0, number);
+        let extent = Extent { executions_max, until: parted.until, visits: Visits::Histories };
+        let strategy = Strategy::Scheduler(options.scheduler, &settings);
+        let survey = program.explore(strategy, &extent, &mut |program, ending, _| {
+            let is_new = |key: &Vec<u32>| !reported.contains(key) && reported.insert(key.clone());
+            let (wrong, history) = judge.judge(program, ending, is_new);
+            segment.histories.extend(history);
+            segment.wrong = wrong;
+            end = match segment.wrong {
+                Some(_) => Some(PartEnd::Wrong),
+                None if last_needed.load(Ordering::Relaxed) < place => Some(PartEnd::Needless),
+                None => is_interrupted().then_some(PartEnd::Interrupted),
+            };
+            if end.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        *renamed = judge.renamed;
+        segment.executions = survey.executions;
+        if let Coverage::Limited(Limit::Cut(cut)) = survey.coverage {
+            segment.cut = cut;
+        }
+        segment.is_bounded = survey.is_bounded;
+        segment.guess = program.guess().map(|it| it.to_string());
+        segment.cut_sentence = program.unended().map(|it| cut_sentence(Some(it), options));
+        if self.has_learned() {
+            end = Some(PartEnd::Restart(self.program.learned()));
+        }
+        let end = end.unwrap_or_else(|| match survey.coverage {
+            Coverage::Limited(Limit::Stopped) => PartEnd::Late,
+            coverage => PartEnd::of(coverage, &*self.program),
+        });
+        PartResult { segments: vec![segment], end }
     }
 
     /// Explores a part, until its first wrong execution, or until it comes after `last_needed`.
@@ -449,20 +512,24 @@ impl<'a> Job<'a> {
         last_needed: &AtomicU64,
     ) -> PartResult {
         self.runs += 1;
+        if self.parted.subject.is_far() {
+            return self.run_far(part, number, executions_max, last_needed);
+        }
         let options = self.parted.options;
         let settings = SchedulerSettings { part: part.clone(), ..options.settings.clone() };
         let mut inner = (options.scheduler.make)(&settings);
         let (round, is_bounded) = (Cell::new(self.parted.first_round(part)), Cell::new(false));
         let mut scheduler = WatchedScheduler { inner: &mut *inner, round: &round, is_bounded: &is_bounded };
-        let Job { points, program, asked, texts, renamed, reported, .. } = self;
+        let Job { known, program, asked, texts, renamed, reported, .. } = self;
+        let points = known.points;
         let mut judge = ExecutionJudge { asked, texts, renamed: std::mem::take(renamed), key: Vec::new() };
         let mut clock = TimeCheck::new(self.parted.until);
         let mut segments = vec![Segment { round: round.get(), ..Segment::default() }];
         let mut end = None;
         let (coverage, _) =
             explore(&mut **program, &mut scheduler, executions_max, |program, ending, executions| {
-                if bits_of(program.points()) != *points {
-                    end = Some(PartEnd::Restart(bits_of(program.points())));
+                if program.points() != points {
+                    end = Some(PartEnd::Restart(program.learned()));
                     return ControlFlow::Break(());
                 }
                 if let Some(last) = segments.last_mut().filter(|it| it.round != round.get()) {
@@ -493,8 +560,8 @@ impl<'a> Job<'a> {
         if let Some(last) = segments.last_mut() {
             last.is_bounded |= inner.is_bounded() || program.is_cut_short();
         }
-        if bits_of(program.points()) != *points {
-            end = Some(PartEnd::Restart(bits_of(program.points())));
+        if program.points() != points {
+            end = Some(PartEnd::Restart(program.learned()));
         }
         let end = end.unwrap_or_else(|| PartEnd::of(coverage, &**program));
         PartResult { segments, end }

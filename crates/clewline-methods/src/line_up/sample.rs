@@ -8,8 +8,8 @@ use clewline_matrix::{Explorable, Matrix};
 use super::{check, check_on, finding::Checked, options::LineUpOptions};
 
 /// Checks each matrix, on `jobs` threads, and passes the results to `visit` in the order of the
-/// matrices, until it breaks or the process is interrupted. A single matrix is divided. The results
-/// do not depend on the number of threads.
+/// matrices, until it breaks or the process is interrupted. A single matrix is divided, and so is
+/// each one on a subject in another process. The results do not depend on the number of threads.
 ///
 /// # Errors
 ///
@@ -22,6 +22,14 @@ pub fn check_all(
     visit: &mut dyn FnMut(Checked) -> ControlFlow<()>,
 ) -> Result<(), CodecError> {
     let mut matrices = matrices.take_while(|_| !is_interrupted());
+    if subject.is_far() {
+        for matrix in matrices {
+            if visit(check_on(subject, &matrix, options, jobs)?).is_break() {
+                break;
+            }
+        }
+        return Ok(());
+    }
     let Some(first) = matrices.next() else { return Ok(()) };
     let Some(second) = (if jobs == 1 { None } else { matrices.next() }) else {
         if visit(check_on(subject, &first, options, jobs)?).is_break() {

@@ -3,9 +3,10 @@
 use std::{
     ffi::{CStr, CString, OsStr, OsString, c_int, c_void},
     fs::File,
+    io,
     mem::MaybeUninit,
     os::{
-        fd::FromRawFd,
+        fd::{AsRawFd, FromRawFd},
         unix::{ffi::OsStrExt, process::CommandExt},
     },
     path::{Path, PathBuf},
@@ -53,6 +54,17 @@ unsafe extern "C" fn on_end(_signal: c_int, _info: *mut libc::siginfo_t, _contex
 }
 
 const LINE_FILE_MIN: c_int = 100;
+
+/// The same file, with a number that the code does not use.
+pub(super) fn out_of_the_way(file: &File) -> io::Result<File> {
+    // SAFETY: the call copies a file that is open, and nothing else owns the copy.
+    unsafe {
+        match libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, LINE_FILE_MIN) {
+            -1 => Err(io::Error::last_os_error()),
+            number => Ok(File::from_raw_fd(number)),
+        }
+    }
+}
 
 /// Makes the driver's standard input this program's, or `/dev/null` if it cannot be opened again.
 fn restore_input() {

@@ -253,6 +253,10 @@ impl TestProgram for Isolated {
         self.inner.set_points(points);
     }
 
+    fn points(&self) -> ExtraPoints {
+        self.inner.points()
+    }
+
     fn guess(&self) -> Option<Place> {
         self.guess
     }

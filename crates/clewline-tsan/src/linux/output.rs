@@ -33,6 +33,21 @@ pub(super) fn begin_capture() {
     }
 }
 
+/// From now on, all output is discarded, also reports.
+pub(super) fn discard() {
+    // SAFETY: these are system calls with valid arguments.
+    unsafe {
+        let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        if 0 < nowhere {
+            libc::dup2(nowhere, 1);
+            libc::dup2(nowhere, 2);
+            if NULL_FILE.get() != 0 {
+                ORIGINAL_FILES.set([nowhere; 2]);
+            }
+        }
+    }
+}
+
 // The output of this execution, and how much of it is kept.
 static CAPTURED: [RuntimeOwned<Vec<u8>>; 2] = [const { RuntimeOwned::new(Vec::new()) }; 2];
 const CAPTURED_BYTES_MAX: usize = 16 << 10;

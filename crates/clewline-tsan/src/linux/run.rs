@@ -2,17 +2,23 @@
 
 use std::{
     ffi::{CStr, OsString, c_char, c_int},
-    os::unix::{ffi::OsStringExt, process::CommandExt},
+    fs::File,
+    io,
+    os::{
+        fd::AsRawFd,
+        unix::{ffi::OsStringExt, process::CommandExt},
+    },
     process::Command,
 };
 
 use clewline_matrix::Explorable;
-use clewline_remote::{Line, Offer, RunOptions, ServedSubject, TimeLimit};
+use clewline_remote::{CopyEnds, Knowledge, Line, Offer, RunOptions, ServedSubject, TimeLimit};
 use clewline_threads::instrument::set_resolver;
 
 use super::{
-    current_task, driver, entry, exit, heap, isolate, modules, output, park, places, races, register,
-    signals, snapshot, subject, trampolines, unseen, watchdog,
+    current_task::{self, RuntimeCell},
+    driver, entry, exit, heap, isolate, modules, output, park, places, races, register, signals, snapshot,
+    subject, trampolines, unseen, watchdog,
 };
 
 #[used]
@@ -111,10 +117,42 @@ pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
     let racing = || races::racing().to_vec();
     exit::set_line(line);
     let limited = TimeLimit { set: watchdog::set_deadline, reason: watchdog::late_place };
-    let lost = driver::lost;
-    let served = ServedSubject { subject, offer: &offer, racing, limited, unseen: unseen::all, lost };
+    let (lost, knowledge) = (driver::lost, Knowledge { known: races::known, add: races::add_known });
+    let unseen = unseen::all;
+    let served = ServedSubject { subject, offer: &offer, racing, knowledge, copy, limited, unseen, lost };
     if let Err(error) = clewline_remote::serve(line, &served) {
         signals::die(&format!("error: the driver: {error}\n"));
+    }
+    if IS_COPY.get() {
+        // The program ends once. SAFETY: the call has no preconditions.
+        unsafe { libc::_exit(0) }
+    }
+}
+
+static IS_COPY: RuntimeCell<bool> = RuntimeCell::new(false);
+
+/// Copies this process, between two explorations. The copy explores what this one could, and is
+/// told what to do at these ends of a line.
+fn copy(ends: &CopyEnds) -> io::Result<Option<Line>> {
+    let open = |number: u32, writes: bool| {
+        let path = format!("/proc/{}/fd/{number}", ends.process);
+        let file = File::options().read(!writes).write(writes).open(path)?;
+        driver::out_of_the_way(&file)
+    };
+    let (from, to) = (open(ends.from, false)?, open(ends.to, true)?);
+    // SAFETY: only this thread continues in the copy, and all other threads of the process sleep.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            IS_COPY.set(true);
+            // SAFETY: the call has no preconditions.
+            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+            output::discard();
+            watchdog::start();
+            exit::set_line_files([from.as_raw_fd(), to.as_raw_fd()]);
+            Ok(Some(Line::new(from, to)))
+        }
+        _ => Ok(None),
     }
 }
 

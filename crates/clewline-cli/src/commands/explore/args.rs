@@ -143,8 +143,8 @@ pub(in crate::commands) struct Args {
     /// Number of threads that check matrices, or the schedules of one matrix; the result does not
     /// depend on it [default: number of processors]
     ///
-    /// Reductions (`dpor`, `bounded-dpor`, `graph`) use one thread for each matrix, and so does
-    /// unmodified code.
+    /// Reductions (`dpor`, `bounded-dpor`, `graph`) use one thread for each matrix. Unmodified code
+    /// has one process for each, which explore the schedules of one matrix at a time.
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
     pub(super) jobs: Option<usize>,
 

@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 
 use clewline_core::parallel;
 use clewline_explore::{Coverage, Limit};
+use clewline_matrix::Learned;
 use clewline_methods::line_up::{
     Matrix, check_share,
-    parts::{PARTS_PER_JOB_MIN, PartEnd, PartId, PartResult, SeenHistory, Segment, Share, WrongExecution},
+    parts::{
+        PARTS_PER_JOB_MIN, PartEnd, PartId, PartResult, SeenHistory, Segment, Share, WrongExecution, bits_of,
+        points_of,
+    },
 };
 use clewline_report::render::Cause;
 use serde_json::{Value as Json, json};
@@ -98,7 +102,7 @@ fn to_json(id: PartId, result: &PartResult) -> Json {
         PartEnd::Late => json!(["late"]),
         PartEnd::Executions => json!(["executions"]),
         PartEnd::Interrupted => json!(["interrupted"]),
-        PartEnd::Restart(points) => json!(["restart", points]),
+        PartEnd::Restart(learned) => json!(["restart", bits_of(learned.points)]),
         PartEnd::Failed(coverage, reason) => {
             json!(["failed", reason.clone().unwrap_or(coverage.to_string())])
         }
@@ -143,7 +147,10 @@ fn from_json(json: &Json) -> Option<(PartId, PartResult)> {
         "late" => PartEnd::Late,
         "executions" => PartEnd::Executions,
         "interrupted" => PartEnd::Interrupted,
-        "restart" => PartEnd::Restart(end[1].as_u64()?.try_into().ok()?),
+        "restart" => PartEnd::Restart(Learned {
+            points: points_of(end[1].as_u64()?.try_into().ok()?),
+            ..Learned::default()
+        }),
         "failed" => PartEnd::Failed(Coverage::Limited(Limit::Other(text(&end[1])?)), None),
         _ => return None,
     };
@@ -227,7 +234,7 @@ mod tests {
             PartEnd::Late,
             PartEnd::Executions,
             PartEnd::Interrupted,
-            PartEnd::Restart(5),
+            PartEnd::Restart(Learned { points: points_of(5), ..Learned::default() }),
             failed,
         ] {
             let (id, result) = (

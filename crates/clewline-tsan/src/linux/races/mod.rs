@@ -284,6 +284,19 @@ pub(super) fn set_racing(places: impl IntoIterator<Item = usize>) {
     }
 }
 
+/// What is known of the code: the places that race, and the words on stacks that are shared.
+pub(super) fn known() -> (Vec<usize>, Vec<usize>) {
+    let mut words = all_shared();
+    words.sort_unstable();
+    (all_racing(), words)
+}
+
+/// Adds what another process of the same program knows.
+pub(super) fn add_known(places: &[usize], words: &[usize]) {
+    set_racing(places.iter().copied());
+    set_shared(words.to_vec());
+}
+
 /// The next execution is recorded.
 pub(super) fn show() {
     let races = RACES.get();
