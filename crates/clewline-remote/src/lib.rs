@@ -27,7 +27,7 @@ pub use clewline_threads::source_path;
 pub use client::Remote;
 pub use line::Line;
 pub use message::WireMessage;
-pub use offer::{DRIVEN_VARIABLE, Offer, Points, RunOptions, Unseen};
+pub use offer::{DRIVEN_VARIABLE, IS_SEEN, Offer, Points, RunOptions, Unseen};
 pub use racing_places::{code_of, read_places, show_places, word_place};
 pub use remote_scheduler::{RemoteScheduler, serve_scheduler};
 pub use server::{CopyEnds, Knowledge, ServedSubject, TimeLimit, serve};

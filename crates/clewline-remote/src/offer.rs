@@ -21,9 +21,12 @@ pub struct RunOptions {
     /// Code that need not be seen.
     pub trust: Trust,
     /// Addresses of functions of the program, relative to where it is loaded: whether they run is
-    /// reported.
+    /// reported. With [`IS_SEEN`], if they are instrumented.
     pub watched: Vec<usize>,
 }
+
+/// Added to the address of a watched function.
+pub const IS_SEEN: usize = 1 << (usize::BITS - 1);
 
 /// Which plain accesses are points, besides atomic ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clewline_remote::{Trust, Unseen, source_path};
+use clewline_remote::{IS_SEEN, Trust, Unseen, source_path};
 
 use super::{
     assembly::{UnseenCause, UnseenInstruction},
@@ -119,6 +119,44 @@ pub struct BlindSpots {
     all: Vec<BlindSpot>,
     /// The functions with blind spots: their addresses, and their symbols.
     watched: Vec<(usize, String)>,
+    /// The functions that order tasks, and how.
+    orders: Vec<(usize, &'static TaskOrder)>,
+}
+
+/// An order of tasks that code chooses, and not the scheduler.
+#[derive(Debug, PartialEq, Eq)]
+struct TaskOrder {
+    /// The module.
+    module: &'static str,
+    /// What the symbols of the functions that choose contain, whichever scheme encodes them.
+    symbols: &'static [&'static [&'static str]],
+    sentence: &'static str,
+}
+
+static ORDERS: [TaskOrder; 3] = [
+    TaskOrder {
+        module: "tokio::runtime::scheduler::current_thread",
+        symbols: &[&["14current_thread", "6Handle5spawn"], &["14current_thread", "8schedule"]],
+        sentence: "a current-thread runtime of tokio polls ready tasks in the order of its queue, and no other order was tried: \
+                   set `flavor = \"multi_thread\"`",
+    },
+    TaskOrder {
+        module: "tokio::task::local",
+        symbols: &[&["5tokio4task5local", "7Context5spawn"], &["5tokio4task5local", "8schedule"]],
+        sentence: "a `LocalSet` of tokio polls ready tasks in the order of its queue, and no other order was tried",
+    },
+    TaskOrder {
+        module: "tokio::macros::select",
+        symbols: &[&["5tokio", "12thread_rng_n"]],
+        sentence: "`tokio::select!` chose the branch that it polls first by a random number, and no other one was tried: write \
+                   `biased;`, or `clewline::future::select!`",
+    },
+];
+
+impl TaskOrder {
+    fn has(&self, symbol: &str) -> bool {
+        self.symbols.iter().any(|all| all.iter().all(|it| symbol.contains(it)))
+    }
 }
 
 impl BlindSpots {
@@ -133,21 +171,34 @@ impl BlindSpots {
     #[must_use]
     pub fn sentences(&self, unseen: &Unseen, trust: &Trust) -> Vec<String> {
         let spots = self.that_matter(unseen, trust).into_iter().map(ToString::to_string);
-        spots.chain(unseen.sentences.iter().map(|it| with_source_path(it))).collect()
+        let spots = spots.chain(unseen.sentences.iter().map(|it| with_source_path(it)));
+        let ran = |at: usize| unseen.watched.contains(&(self.watched.len() + at));
+        let orders = ORDERS.iter().filter(|order| {
+            let mut of_it = self.orders.iter().enumerate().filter(|it| it.1.1 == *order);
+            of_it.any(|it| ran(it.0)) && !trust.covers_function(order.module)
+        });
+        spots.chain(orders.map(|it| it.sentence.to_owned())).collect()
     }
 
     /// The given ones, of this executable.
     pub(super) fn new(all: Vec<BlindSpot>, executable: &[u8]) -> BlindSpots {
         let mut watched: BTreeMap<usize, String> = BTreeMap::new();
+        let functions = elf::functions(executable);
         if all.iter().any(|it| matches!(it, BlindSpot::Instruction(_))) {
-            let functions = elf::functions(executable);
             for spot in &all {
                 let BlindSpot::Instruction(it) = spot else { continue };
                 let addresses = functions.get(&*it.symbol).into_iter().flatten();
                 watched.extend(addresses.map(|address| (*address, it.symbol.clone())));
             }
         }
-        BlindSpots { all, watched: watched.into_iter().collect() }
+        let order = |it: &(&str, Vec<usize>)| ORDERS.iter().find(|order| order.has(it.0));
+        let found = functions.into_iter().filter_map(|it| Some((order(&it)?, it.1)));
+        let orders = found.flat_map(|(order, all)| all.into_iter().map(move |it| (it, order)));
+        // A function has one breakpoint.
+        let mut orders: Vec<_> = orders.filter(|it| !watched.contains_key(&it.0)).collect();
+        orders.sort_unstable_by_key(|it| it.0);
+        orders.dedup_by_key(|it| it.0);
+        BlindSpots { all, watched: watched.into_iter().collect(), orders }
     }
 
     /// Those that the executable lists.
@@ -158,7 +209,8 @@ impl BlindSpots {
 
     /// The addresses of functions whose execution matters.
     pub(super) fn watched(&self) -> Vec<usize> {
-        self.watched.iter().map(|it| it.0).collect()
+        let orders = self.orders.iter().map(|it| it.0 | IS_SEEN);
+        self.watched.iter().map(|it| it.0).chain(orders).collect()
     }
 
     /// Those that matter: they are not trusted, and their function ran, as far as that is known.
@@ -191,6 +243,39 @@ pub(super) fn is_shared(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn orders_of_tasks_are_known_by_symbols_of_both_schemes() {
+        let of = |symbol: &str| ORDERS.iter().position(|it| it.has(symbol));
+        for (symbol, order) in [
+            ("_ZN5tokio7runtime9scheduler14current_thread6Handle5spawn17h0123456789abcdefE", Some(0)),
+            (
+                "_RINvMs7_NtNtNtCs1_5tokio7runtime9scheduler14current_threadNtB6_6Handle5spawnNCNvC1a4main0EB1a_",
+                Some(0),
+            ),
+            ("_ZN5tokio7runtime9scheduler12multi_thread6handle6Handle5spawn17h0123456789abcdefE", None),
+            ("_ZN5tokio7runtime9scheduler14current_thread13CurrentThread8block_on17h0123456789abcdefE", None),
+            ("_ZN5tokio4task5local7Context5spawn17h0123456789abcdefE", Some(1)),
+            ("_ZN5tokio7runtime7context12thread_rng_n17h0123456789abcdefE", Some(2)),
+        ] {
+            assert_eq!(of(symbol), order, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn an_order_of_tasks_matters_where_it_was_chosen() {
+        let orders = vec![(16, &ORDERS[0]), (32, &ORDERS[2])];
+        let spots = BlindSpots { all: Vec::new(), watched: vec![(8, "f".to_owned())], orders };
+        assert_eq!(spots.watched(), [8, 16 | IS_SEEN, 32 | IS_SEEN]);
+        let of = |watched: &[usize], trust: &str| {
+            let unseen = Unseen { watched: watched.to_vec(), ..Unseen::default() };
+            spots.sentences(&unseen, &Trust(vec![trust.to_owned()]))
+        };
+        assert_eq!(of(&[0], ""), [""; 0]);
+        assert_eq!(of(&[1], ""), [ORDERS[0].sentence]);
+        assert_eq!(of(&[1, 2], "tokio"), [""; 0]);
+        assert_eq!(of(&[1, 2], "tokio::runtime"), [ORDERS[2].sentence]);
+    }
 
     fn instruction(symbol: &str, place: Option<(String, u32)>) -> BlindSpot {
         BlindSpot::Instruction(UnseenInstruction {
@@ -225,7 +310,7 @@ mod tests {
     fn functions_that_did_not_run_do_not_matter() {
         let all = vec![instruction("ran", None), instruction("did_not", None), instruction("gone", None)];
         let watched = vec![(16, "did_not".to_owned()), (32, "ran".to_owned())];
-        let spots = BlindSpots { all, watched };
+        let spots = BlindSpots { all, watched, orders: Vec::new() };
         let unseen = Unseen { watched: vec![1], ..Unseen::default() };
         let of = |trust: &[&str]| {
             let trust = Trust(trust.iter().map(|it| (*it).to_owned()).collect());

@@ -13,7 +13,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use clewline_remote::{RunOptions, Trust, Unseen, WireMessage};
+use clewline_remote::{IS_SEEN, RunOptions, Trust, Unseen, WireMessage};
 
 use super::{
     current_task::{self, RuntimeCell, RuntimeOwned},
@@ -28,6 +28,18 @@ struct Watched {
     /// The first byte of its code.
     byte: u8,
     ran: bool,
+    /// Whether it is instrumented.
+    is_seen: bool,
+}
+
+impl Watched {
+    /// It has run.
+    fn note(&mut self) {
+        self.ran = true;
+        if !self.is_seen {
+            races::note_unseen_code();
+        }
+    }
 }
 
 /// Functions of Rust's standard library in which a task acquires what others have released.
@@ -61,7 +73,12 @@ pub(super) fn begin(wanted: &RunOptions) {
     *WATCHED.get() = wanted
         .watched
         .iter()
-        .map(|it| Watched { address: base + it, byte: 0, ran: false })
+        .map(|it| Watched {
+            address: base + (it & !IS_SEEN),
+            byte: 0,
+            ran: false,
+            is_seen: it & IS_SEEN != 0,
+        })
         .filter(|it| modules::is_user(it.address))
         .collect();
     for watched in WATCHED.get().iter_mut() {
@@ -81,7 +98,7 @@ fn watch_acquiring() {
     for address in found.into_iter().filter(|it| modules::is_user(*it)) {
         // SAFETY: it is code of the program.
         let byte = unsafe { *(address as *const u8) };
-        let mut watched = Watched { address, byte, ran: false };
+        let mut watched = Watched { address, byte, ran: false, is_seen: true };
         if rust_std::pushed(byte, address).is_some() && watched.set() {
             ACQUIRING.get().push(watched);
         } else {
@@ -188,8 +205,7 @@ unsafe extern "C" fn on_breakpoint(signal: c_int, info: *mut libc::siginfo_t, co
         // SAFETY: the program has a breakpoint of its own, which nothing handles.
         return unsafe { signals::on_crash(signal, info, context) };
     };
-    watched.ran = true;
-    races::note_unseen_code();
+    watched.note();
     // SAFETY: the page was made writable, and the code continues at its first instruction.
     unsafe {
         (address as *mut u8).write_volatile(watched.byte);
@@ -240,8 +256,7 @@ pub(super) fn receive(from: &mut WireMessage) {
     from.take_all(WireMessage::take_text).into_iter().for_each(add);
     for at in from.take_all(WireMessage::take_usize) {
         if let Some(watched) = WATCHED.get().get_mut(at) {
-            watched.ran = true;
-            races::note_unseen_code();
+            watched.note();
         }
     }
     HAS_TASKS.set(HAS_TASKS.get() | from.take_flag());
