@@ -105,7 +105,7 @@ impl SpinDetector {
     /// Returns the loop in which it waits, if any.
     #[cold]
     pub(super) fn keep(&mut self, change: u64) -> Option<SpinLoop> {
-        const ROUNDS: usize = ROUNDS_WITH_CHANGING_STATE;
+        let rounds_min = ROUNDS_WITH_CHANGING_STATE;
         if std::mem::replace(&mut self.changes, change) + 1 != change {
             self.kept.clear();
         }
@@ -117,11 +117,11 @@ impl SpinDetector {
             return None;
         }
         let n = self.kept.len();
-        let found = (1..=LOOP_ACCESSES_MAX.min(n / (ROUNDS << self.waits))).find(|length| {
+        let found = (1..=LOOP_ACCESSES_MAX.min(n / (rounds_min << self.waits))).find(|length| {
             if !self.kept[n - 1 - length].is_at(&self.kept[n - 1]) {
                 return false;
             }
-            let last = &self.kept[n - ROUNDS * length..];
+            let last = &self.kept[n - rounds_min * length..];
             let mut rounds = last.rchunks(*length);
             let (Some(round), mut earlier) = (rounds.next(), rounds) else { return false };
             let is_equal = |it: &[ObservedAccess]| it.iter().zip(round).all(|(one, other)| one.is_at(other));
@@ -133,8 +133,8 @@ impl SpinDetector {
             let round = std::mem::take(&mut self.kept).split_off(n - length);
             return Some(SpinLoop::of(&round, true));
         }
-        if 2 * ROUNDS * LOOP_ACCESSES_MAX < n {
-            self.kept.drain(..n - ROUNDS * LOOP_ACCESSES_MAX);
+        if 2 * rounds_min * LOOP_ACCESSES_MAX < n {
+            self.kept.drain(..n - rounds_min * LOOP_ACCESSES_MAX);
         }
         None
     }

@@ -108,7 +108,7 @@ fn accesses_before_a_change_do_not_count() {
 fn find_writing(round: &[(Place, SharedId, bool)]) -> Option<SpinLoop> {
     let mut detector = SpinDetector::default();
     let mut changes = 0;
-    let last = ROUNDS + CHANGES_PER_LOOK as usize;
+    let last = ROUNDS_WITH_CHANGING_STATE + CHANGES_PER_LOOK as usize;
     (1..=last).find_map(|nth| {
         let mut found = None;
         for (place, object, does_change) in round {
@@ -118,12 +118,10 @@ fn find_writing(round: &[(Place, SharedId, bool)]) -> Option<SpinLoop> {
                 found = detector.keep(changes).or(found);
             }
         }
-        assert!(found.is_none() || ROUNDS <= nth);
+        assert!(found.is_none() || ROUNDS_WITH_CHANGING_STATE <= nth);
         found
     })
 }
-
-const ROUNDS: usize = ROUNDS_WITH_CHANGING_STATE;
 
 #[test]
 fn a_loop_that_counts_its_attempts_waits_by_a_guess() {
@@ -156,10 +154,10 @@ fn a_loop_that_changes_all_that_it_reads_is_not_one_that_waits() {
 fn what_another_task_changes_ends_a_loop_that_changes_something() {
     let mut detector = SpinDetector::default();
     let mut changes = 0;
-    for nth in 0..10 * ROUNDS {
+    for nth in 0..10 * ROUNDS_WITH_CHANGING_STATE {
         detector.note(place(8), SharedId(2), 0);
         detector.note(place(16), SharedId(3), changes as u32);
-        changes += if nth % (ROUNDS - 1) == 0 { 2 } else { 1 };
+        changes += if nth % (ROUNDS_WITH_CHANGING_STATE - 1) == 0 { 2 } else { 1 };
         assert_eq!(detector.keep(changes), None, "{nth}");
     }
 }
