@@ -343,8 +343,10 @@ fn is_memory(operands: &str) -> bool {
 }
 
 /// The source name of a plain function, or of one in classes, namespaces or modules; other encoded
-/// parts are omitted.
+/// parts are omitted, and what a compiler appends to the name of its own copy of a function.
 pub(super) fn readable(symbol: &str) -> String {
+    const COPIES: [&str; 4] = [".constprop.", ".isra.", ".part.", ".cold"];
+    let symbol = COPIES.iter().fold(symbol, |it, copy| it.split(copy).next().unwrap_or(it));
     let Some(encoded) = symbol.strip_prefix("_ZN").or_else(|| symbol.strip_prefix("_Z")) else {
         return symbol.to_owned();
     };
@@ -541,6 +543,8 @@ mod tests {
     fn names_are_those_of_the_source() {
         for (symbol, name) in [
             ("push", "push"),
+            ("push.isra.0.constprop.1", "push"),
+            ("llvm.x86.sse3", "llvm.x86.sse3"),
             ("_Z4pushl", "push"),
             ("_ZNK5stack3topEv", "stack::top"),
             ("_ZN7example6unseen3add17h0123456789abcdefE", "example::unseen::add"),

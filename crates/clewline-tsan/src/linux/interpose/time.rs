@@ -6,7 +6,7 @@ use std::{
     ops::Range,
 };
 
-use super::write_result;
+use super::{strings::InputReader, write_result};
 use crate::linux::{
     call::stubs,
     current_task::{self, RuntimeCell, place},
@@ -141,14 +141,30 @@ fn poll_for(time_ns: u64, pc: usize, look: impl Fn() -> c_int) -> c_int {
     look()
 }
 
+/// What `poll` finds in files that are read before, and of which what was found is written after.
+fn poll_files(files: *mut libc::pollfd, n: libc::nfds_t, pc: usize, poll: impl Fn() -> c_int) -> c_int {
+    let Some(control) = current_task::control() else { return poll() };
+    let n = n as usize;
+    InputReader::new(control, pc).bytes(files as usize, n.saturating_mul(size_of::<libc::pollfd>()));
+    let found = poll();
+    for number in (0..n).take_while(|_| 0 <= found) {
+        // SAFETY: as above. The system has written it.
+        unsafe {
+            let at = &raw mut (*files.add(number)).revents;
+            write_result(at, *at, pc);
+        }
+    }
+    found
+}
+
 extern "C" fn poll_at(files: *mut libc::pollfd, n: libc::nfds_t, timeout_ms: c_int, pc: usize) -> c_int {
     // SAFETY: as above.
     let poll = |timeout_ms: c_int| unsafe { real::poll(files, n, timeout_ms) };
-    match u64::try_from(timeout_ms) {
+    poll_files(files, n, pc, || match u64::try_from(timeout_ms) {
         Ok(time) if current_task::control().is_some() => poll_for(time * 1_000_000, pc, || poll(0)),
         // It waits for as long as it takes, for what is outside of the program.
         Ok(_) | Err(_) => poll(timeout_ms),
-    }
+    })
 }
 
 extern "C" fn poll_checked_at(
@@ -170,11 +186,11 @@ extern "C" fn ppoll_at(
 ) -> c_int {
     // SAFETY: as above.
     let ppoll = |time: *const c_void| unsafe { real::ppoll(files, n, time, mask) };
-    if time.is_null() || current_task::control().is_none() {
-        return ppoll(time);
-    }
     let none = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    poll_for(read(time), pc, || ppoll((&raw const none).cast()))
+    poll_files(files, n, pc, || match current_task::control() {
+        Some(_) if !time.is_null() => poll_for(read(time), pc, || ppoll((&raw const none).cast())),
+        _ => ppoll(time),
+    })
 }
 
 extern "C" fn select_at(
