@@ -385,6 +385,21 @@ impl Engine {
     #[cold]
     pub(super) fn memory_begin(&mut self, me: TaskId, step: &Step, is_woken: bool) {
         self.weak.has_acquired = false;
+        // With other steps, which may be blocked by an object, reductions are not tried out enough.
+        let is_known = matches!(
+            step.access,
+            Access::Local
+                | Access::Read
+                | Access::Write
+                | Access::Update
+                | Access::Buffer
+                | Access::Fence
+                | Access::Yield
+                | Access::Join
+        );
+        if !is_known {
+            self.note_irregular_buffers();
+        }
         for other in step.after.without(self.weak.buffers) {
             self.memory().begin_after(me, other);
         }
@@ -556,6 +571,7 @@ impl Engine {
             let first = first.map(|it| self.scheduled_object(it));
             let place = self.tasks[owner.index()].place;
             let task = &mut self.tasks[buffer.index()];
+            let was_empty = self.ended.contains(buffer);
             self.ended.remove(buffer);
             if first.is_none() {
                 self.ended.insert(buffer);
@@ -563,7 +579,7 @@ impl Engine {
             self.newly_arrived.insert(buffer);
             if let Some(object) = first {
                 (task.pending.object, task.place) = (object, place);
-            } else {
+            } else if !was_empty {
                 self.wake_those_after(buffer);
             }
         }

@@ -325,6 +325,23 @@ fn dpor_sees_every_canonical_history_in_weaker_memory_models() {
     }
 }
 
+/// A step of another task does not wake a task whose store buffer was empty before.
+#[test]
+fn an_empty_store_buffer_wakes_no_task() {
+    use Action::{Read, Store, WaitOrLate, WaitUntil, Write};
+    let waits = vec![vec![vec![], vec![Store(1, 30), WaitOrLate(0)]], vec![vec![WaitUntil(1)], vec![]]];
+    let blocks = vec![vec![vec![Read(vec![])]], vec![vec![Write(vec![Read(vec![])])]]];
+    let initial = vec![vec![Store(1, 87)]];
+    let world = World { model: MemoryModel::Tso, ..World::default() };
+    for matrix in
+        [Calls { columns: waits, ..Calls::default() }, Calls { columns: blocks, initial, ..Calls::default() }]
+    {
+        for find in [&graph as Make<'_>, &dpor] {
+            Comparison { world, ..unbounded(find) }.check(&matrix).expect("it is small");
+        }
+    }
+}
+
 fn graph() -> Box<dyn Scheduler> {
     Box::new(Graph::default())
 }
