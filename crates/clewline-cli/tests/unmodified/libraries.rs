@@ -5,7 +5,7 @@ use clewline_testing::pick;
 use super::program::build;
 
 /// Functions of which it is known what they read.
-const READS: [&str; 14] = [
+const READS: [&str; 15] = [
     "snprintf",
     "atoi",
     "write",
@@ -13,6 +13,7 @@ const READS: [&str; 14] = [
     "access",
     "rename",
     "poll",
+    "select",
     "vsnprintf",
     "qsort",
     "strtol",
@@ -24,7 +25,7 @@ const READS: [&str; 14] = [
 /// Functions that may read less than the whole text.
 const PARTS: [&str; 5] = ["strcoll", "memmem", "wcscmp", "fnmatch", "strftime"];
 /// Functions of the runtime with a result in memory.
-const OUT: [&str; 7] = [
+const OUT: [&str; 9] = [
     "pthread_create",
     "clock_gettime",
     "pthread_join",
@@ -32,6 +33,8 @@ const OUT: [&str; 7] = [
     "gettimeofday",
     "time",
     "getrandom",
+    "poll",
+    "select",
 ];
 
 const JSON: [&str; 4] = ["--format", "json", "--shrink", "none"];

@@ -37,9 +37,7 @@ pub(super) enum Input {
     Object(usize, usize),
     /// Some of it.
     PartOfObject(usize, usize),
-    /// An array, by its length and the size of an element.
-    Array(usize, usize, usize),
-    /// The same of a list of blocks, by its length: the `iovec`s of `writev`.
+    /// A list of blocks, by its length: the `iovec`s of `writev`.
     Blocks(usize, usize),
     /// A `String` of Rust.
     RustText(usize),
@@ -139,8 +137,7 @@ const TABLE: &[(&[&str], &[Input])] = &[
     (&["bcmp", "memcmp"], &[PartOfBytes(0, 2), PartOfBytes(1, 2)]),
     (&["strftime", "strftime_l"], &[Text(2), PartOfObject(3, TM_BYTES)]),
     (&["asctime", "asctime_r"], &[PartOfObject(0, TM_BYTES)]),
-    (&["poll", "ppoll"], &[Array(0, 1, 8)]),
-    (&["select", "pselect"], &[PartOfObject(1, 128), PartOfObject(2, 128), PartOfObject(3, 128)]),
+    (&["pselect"], &[PartOfObject(1, 128), PartOfObject(2, 128), PartOfObject(3, 128)]),
     (&["writev", "pwritev", "pwritev64"], &[Blocks(1, 2)]),
     (&["bind", "connect", "mq_send"], &[Bytes(1, 2)]),
     (&["setsockopt"], &[Bytes(3, 4)]),
@@ -273,7 +270,6 @@ fn read_one(reader: InputReader, input: Input, registers: &Registers) -> bool {
         }
         Object(at, size) => reader.bytes(value(at), size),
         PartOfObject(at, size) => reader.silent().bytes(value(at), size),
-        Array(at, count, size) => reader.bytes(value(at), value(count).saturating_mul(size)),
         Blocks(at, count) => {
             let mut has_points = reader.bytes(value(at), value(count).saturating_mul(16));
             for number in 0..value(count).min(IOV_MAX) {

@@ -120,6 +120,7 @@ READ(access, access(text, R_OK) == 0)
 READ(rename, rename(text, "/") == 0)
 READ(writev, gathered())
 READ(poll, poll((struct pollfd *)numbers, 3, 0) < 0)
+READ(select, select(192, (fd_set *)numbers, 0, 0, &(struct timeval){0}) < 0)
 READ(strcoll, strcoll(text, "1111111111") != 0)
 READ(memmem, memmem(text, 10, "12", 2) != 0)
 READ(wcscmp, wcscmp(wide, L"1111") != 0)
@@ -139,6 +140,8 @@ static struct timespec now;
 static struct timeval day;
 static time_t seconds;
 static char drawn[8];
+static struct pollfd polled = {1, POLLOUT, 0};
+static fd_set chosen;
 
 static void *seven(void *it) { return (void *)7; }
 static void joined(pthread_t *to, void **returned) {
@@ -168,4 +171,6 @@ OUT(posix_memalign, if (posix_memalign(&block, 64, 64)) abort(), block)
 OUT(clock_gettime, clock_gettime(CLOCK_MONOTONIC, &now), now.tv_sec)
 OUT(gettimeofday, gettimeofday(&day, 0), day.tv_sec)
 OUT(time, time(&seconds), seconds)
+OUT(poll, poll(&polled, 1, 0), polled.revents)
+OUT(select, select(64, 0, &chosen, 0, &(struct timeval){0}), FD_ISSET(1, &chosen))
 OUT(getrandom, if (getrandom(drawn, 8, 0) != 8) abort(), drawn[0])

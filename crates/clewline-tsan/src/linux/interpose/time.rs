@@ -201,6 +201,16 @@ extern "C" fn select_at(
     time: *mut libc::timeval,
     pc: usize,
 ) -> c_int {
+    // A program allocates no more of a set than it has files.
+    let bytes = usize::try_from(n).unwrap_or(0).div_ceil(64) * 8;
+    let bytes = bytes.min(size_of::<libc::fd_set>());
+    let sets = [read, write, except].map(|it| (it.cast::<u8>(), it));
+    if let Some(control) = current_task::control() {
+        let reader = InputReader::new(control, pc);
+        for (set, _) in sets {
+            reader.bytes(set as usize, bytes);
+        }
+    }
     if time.is_null() || current_task::control().is_none() {
         // SAFETY: as above.
         return unsafe { real::select(n, read, write, except, time) };
@@ -209,17 +219,13 @@ extern "C" fn select_at(
     let wanted = unsafe { *time };
     let time_ns = (wanted.tv_sec.max(0) as u64).saturating_mul(SECOND_NS);
     let time_ns = time_ns.saturating_add((wanted.tv_usec.max(0) as u64).saturating_mul(1_000));
-    // The call changes the sets, and is made twice. A program allocates no more of a set than it
-    // has files.
-    let bytes = usize::try_from(n).unwrap_or(0).div_ceil(64) * 8;
-    let sets = [read, write, except].map(|it| (it.cast::<u8>(), it));
+    // The call changes the sets, and is made twice.
     let mut kept = [[0_u8; size_of::<libc::fd_set>()]; 3];
-    let bytes = bytes.min(size_of::<libc::fd_set>());
     for ((set, _), kept) in sets.iter().zip(&mut kept).filter(|it| !it.0.0.is_null()) {
         // SAFETY: as above.
         unsafe { set.copy_to(kept.as_mut_ptr(), bytes) };
     }
-    poll_for(time_ns, pc, || {
+    let found = poll_for(time_ns, pc, || {
         for ((set, _), kept) in sets.iter().zip(&kept).filter(|it| !it.0.0.is_null()) {
             // SAFETY: as above.
             unsafe { set.copy_from(kept.as_ptr(), bytes) };
@@ -227,7 +233,12 @@ extern "C" fn select_at(
         let mut none = libc::timeval { tv_sec: 0, tv_usec: 0 };
         // SAFETY: as above.
         unsafe { real::select(n, sets[0].1, sets[1].1, sets[2].1, &raw mut none) }
-    })
+    });
+    for (set, _) in sets.iter().filter(|it| 0 <= found && !it.0.is_null()) {
+        // The system has written it.
+        copy(*set, *set, bytes, pc);
+    }
+    found
 }
 
 extern "C" fn clock_gettime_at(clock: c_int, time: *mut libc::timespec, pc: usize) -> c_int {
