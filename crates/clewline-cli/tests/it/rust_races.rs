@@ -299,20 +299,26 @@ fn weak_message() {
 }
 "#;
 
+/// A crate with this source, unless it cannot be explored here. Crates of one name would be built
+/// into one file.
+fn made_crate(name: &str, source: &str) -> Option<Folder> {
+    if !is_possible() {
+        return None;
+    }
+    if let Err(error) = Toolchain::find() {
+        eprintln!("notice: skipped: {error}");
+        return None;
+    }
+    let folder = Folder::new(&format!("cargo-{name}")).with("Cargo.toml", &CRATE.replace("lost", name));
+    std::fs::create_dir(folder.path("src")).unwrap();
+    Some(folder.with("src/lib.rs", source))
+}
+
 /// Code in Rust races, or is ordered by what the standard library does, which is not instrumented.
 #[test]
 #[ignore = "long"]
 fn races_in_rust_are_found_and_none_is_invented() {
-    if !is_possible() {
-        return;
-    }
-    if let Err(error) = Toolchain::find() {
-        eprintln!("notice: skipped: {error}");
-        return;
-    }
-    let folder = Folder::new("cargo-races").with("Cargo.toml", &CRATE.replace("lost", "races"));
-    std::fs::create_dir(folder.path("src")).unwrap();
-    let folder = folder.with("src/lib.rs", RACES);
+    let Some(folder) = made_crate("races", RACES) else { return };
     for model in pick(&["rc11"][..], &["sc", "rc11"]).iter().copied() {
         let given = ["cargo", "test", "--", "--format", "json", "--preemptions", pick("1", "2")];
         let ran = clewline(&folder, &[&given[..], &["--memory-model", model]].concat(), "");
@@ -359,14 +365,7 @@ fn many() {
 /// Of the orders of 32 threads a few are executed: nothing but their number is a limit.
 #[test]
 fn thirty_two_threads_of_rust_are_explored() {
-    if !is_possible() || Toolchain::find().is_err() {
-        eprintln!("notice: skipped: no toolchain");
-        return;
-    }
-    // Another name: crates of one name would be built into one file.
-    let folder = Folder::new("cargo-many").with("Cargo.toml", &CRATE.replace("lost", "many"));
-    std::fs::create_dir(folder.path("src")).unwrap();
-    let folder = folder.with("src/lib.rs", MANY);
+    let Some(folder) = made_crate("many", MANY) else { return };
     let few = ["--format", "json", "--memory-model", "sc", "--executions", "5"];
     let ran = clewline(&folder, &[&["cargo", "test", "--"][..], &few].concat(), "");
     let found = ran.json();
@@ -468,13 +467,7 @@ fn right_vector() {
 /// the pass for ThreadSanitizer leaves these out.
 #[test]
 fn accesses_of_every_size_are_seen_in_rust() {
-    if !is_possible() || Toolchain::find().is_err() {
-        eprintln!("notice: skipped: no toolchain");
-        return;
-    }
-    let folder = Folder::new("cargo-sizes").with("Cargo.toml", &CRATE.replace("lost", "sizes"));
-    std::fs::create_dir(folder.path("src")).unwrap();
-    let folder = folder.with("src/lib.rs", SIZES);
+    let Some(folder) = made_crate("sizes", SIZES) else { return };
     let json = ["--format", "json", "--memory-model", "sc", "--preemptions", "1"];
     let ran = clewline(&folder, &[&["cargo", "test", "--"][..], &json].concat(), "");
     let found = ran.json();
@@ -574,13 +567,7 @@ readers! {
 /// The standard library is not instrumented: what some of its functions read is known.
 #[test]
 fn what_the_standard_library_of_rust_reads_is_not_passed_over() {
-    if !is_possible() || Toolchain::find().is_err() {
-        eprintln!("notice: skipped: no toolchain");
-        return;
-    }
-    let folder = Folder::new("cargo-readers").with("Cargo.toml", &CRATE.replace("lost", "readers"));
-    std::fs::create_dir(folder.path("src")).unwrap();
-    let folder = folder.with("src/lib.rs", READERS);
+    let Some(folder) = made_crate("readers", READERS) else { return };
     let given = ["cargo", "test", "--", "--format", "json", "--memory-model", "sc", "--preemptions", "1"];
     let ran = clewline(&folder, &given, "");
     let found = ran.json();
@@ -660,13 +647,8 @@ fn calls_none() {
 /// What a build script has compiled is not instrumented. It matters where it runs.
 #[test]
 fn code_in_c_of_a_crate_is_not_seen() {
-    if !is_possible() || Toolchain::find().is_err() {
-        eprintln!("notice: skipped: no toolchain");
-        return;
-    }
-    let folder = Folder::new("cargo-native").with("Cargo.toml", &CRATE.replace("lost", "native"));
-    std::fs::create_dir(folder.path("src")).unwrap();
-    let folder = folder.with("src/lib.rs", CALLS).with("build.rs", BUILD).with("native.c", NATIVE);
+    let Some(folder) = made_crate("native", CALLS) else { return };
+    let folder = folder.with("build.rs", BUILD).with("native.c", NATIVE);
     let given = ["cargo", "test", "--", "--format", "json", "--memory-model", "sc", "--preemptions", "1"];
     let ran = clewline(&folder, &given, "");
     let found = ran.json();
