@@ -12,10 +12,9 @@
 //! that is read as a whole, and from which nothing is removed, needs no search: each result bounds
 //! the moment at which an element appeared. A queue, stack or deque with a capacity is searched
 //! without it first, which gives the order in which the next search tries operations. Any other
-//! object goes to the just-in-time graph search,
-//! which was the fastest, or nearly so, on everything measured (`docs/research/performance.md`); a
-//! long history is searched piece by piece. Competition gained little, and the tree searches do not
-//! finish where it matters.
+//! object goes to the just-in-time graph search, which was the fastest, or nearly so, on everything
+//! measured (`docs/research/performance.md`); a long history is searched piece by piece.
+//! Competition gained little, and the tree searches do not finish where it matters.
 
 use std::ops::Range;
 
