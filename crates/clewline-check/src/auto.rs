@@ -25,7 +25,7 @@ use crate::{
     checker::Checker,
     decided_by::DecidedBy,
     minimize,
-    search::{decide_by_kind, jit_graph::JitGraph, segments},
+    search::{decide_by_kind, jit_graph::JitGraph, segments, without_capacity},
 };
 
 /// A search with at least `SEGMENTED_SEARCH_OPERATIONS_MIN` operations is cut at quiescent points,
@@ -69,7 +69,8 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Decide
 
 /// Searches what no monitor decides.
 fn decide_by_search(piece: &Problem<'_>, budget: &Budget, deciders: &mut DecidedBy) -> Verdict {
-    if let Some((name, verdict)) = decide_by_kind(piece, budget) {
+    let found = decide_by_kind(piece, budget).or_else(|| without_capacity::decide(piece, budget));
+    if let Some((name, verdict)) = found {
         deciders.add_search(name, piece.len());
         return verdict;
     }

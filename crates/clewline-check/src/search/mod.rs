@@ -49,7 +49,7 @@ pub mod two_frontiers;
 pub mod wg_graph;
 pub mod wg_tree;
 mod window;
-mod without_capacity;
+pub(crate) mod without_capacity;
 
 use clewline_core::{Budget, Problem, Table, Verdict, Witness};
 use clewline_monitor::grow_only_set as grow_only;
@@ -70,13 +70,11 @@ pub(crate) fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(
     let by_gaps = || Some((late_pushes::NAME, late_pushes::decide(problem, budget)?));
     let by_bounds = || Some((grow_only::NAME, grow_only::decide(problem, budget)?));
     let by_moments = || Some((empty_moments::NAME, empty_moments::decide(problem, budget)?));
-    let by_hints = || without_capacity::decide(problem, budget);
     by_frontiers()
         .or_else(by_frames)
         .or_else(by_gaps)
         .or_else(by_moments)
         .or_else(by_bounds)
-        .or_else(by_hints)
 }
 
 /// A history is not continued from more states than this.

@@ -132,7 +132,6 @@ fn weaker_problems() {
                 _ => Retain::All,
             });
             agree(&JitGraph, &weaker, oracle(), &mut counts);
-            check_judged(&weaker);
         }
         let all = counts.holds + counts.violated;
         assert!(all < 20 * counts.holds.min(counts.violated), "{spec}: {counts:?}");
