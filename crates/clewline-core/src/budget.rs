@@ -50,6 +50,8 @@ struct Shared {
     parent: Option<Arc<Shared>>,
     memory: AtomicUsize,
     visited: AtomicU64,
+    // How many operations a search has linearized, and of how many: the latter in the lower half.
+    reached: AtomicU64,
 }
 
 impl Budget {
@@ -174,6 +176,22 @@ impl Budget {
         self.shared.root().visited.fetch_add(configurations, Ordering::Relaxed);
     }
 
+    /// Reports that a search has linearized at most `linearized` of `operations` operations so far.
+    pub fn reach(&self, linearized: usize, operations: usize) {
+        let half = |count: usize| u64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        let new = half(linearized) << 32 | half(operations);
+        let keeps_most = |old: u64| Some(if old as u32 == new as u32 { old.max(new) } else { new });
+        let _always_set =
+            self.shared.root().reached.fetch_update(Ordering::Relaxed, Ordering::Relaxed, keeps_most);
+    }
+
+    /// How many operations the search that reported last has linearized at most, and of how many.
+    #[must_use]
+    pub fn reached(&self) -> Option<(u64, u64)> {
+        let reached = self.shared.root().reached.load(Ordering::Relaxed);
+        (reached != 0).then_some((reached >> 32, reached & u64::from(u32::MAX)))
+    }
+
     /// An account of memory, at zero.
     #[must_use]
     pub fn charge(&self) -> Charge {
@@ -289,6 +307,17 @@ mod tests {
         parent.stop(Reason::Time(Duration::from_secs(1)));
         assert_eq!(other.allow(0), Err(Reason::Time(Duration::from_secs(1))));
         assert_eq!(one.allow(0), Err(Reason::Cancelled));
+    }
+
+    #[test]
+    fn the_most_that_a_search_has_linearized_is_kept_until_another_one_reports() {
+        let budget = Budget::unlimited();
+        assert_eq!(budget.reached(), None);
+        budget.child().reach(3, 10);
+        budget.reach(2, 10);
+        assert_eq!(budget.reached(), Some((3, 10)));
+        budget.reach(1, 20);
+        assert_eq!(budget.reached(), Some((1, 20)));
     }
 
     #[test]

@@ -539,6 +539,8 @@ impl<'p> Engine<'p> {
     fn check_budget(&mut self) -> Result<(), Reason> {
         self.budget.visit(self.configurations - self.reported);
         self.reported = self.configurations;
+        let linearized = self.longest.path.len().max(self.frames.len().saturating_sub(1));
+        self.budget.reach(linearized, self.spans.len());
         let frames =
             self.frames.capacity() * size_of::<Frame>() + self.candidates.capacity() * size_of::<u32>();
         self.charge.set(self.entered.bytes() + self.present.bytes() + frames);

@@ -577,6 +577,7 @@ impl<'c> Search<'c> {
         let configurations = self.reached.len() as u64;
         self.budget.visit(configurations - self.reported);
         self.reported = configurations;
+        self.budget.reach(self.longest.0 as usize, self.columns.len());
         let words = 6 * self.columns.len() + self.columns.names.len() + self.timeline.open.len();
         let frames = self.frames.capacity() * (size_of::<Frame>() + FRAME_NUMBER_BYTES);
         let links = self.callers.capacity() * size_of::<Caller>() + self.exits.capacity() * size_of::<Exit>();

@@ -564,6 +564,7 @@ impl<'c> Search<'c> {
     fn check_budget(&mut self) -> Result<(), Reason> {
         self.budget.visit(self.configurations - self.reported);
         self.reported = self.configurations;
+        self.budget.reach(self.longest.moves().len(), self.columns.len());
         let words = 6 * self.columns.len() + 4 * self.columns.names.len();
         let moves = self.trail.capacity() + self.moves.capacity() + self.longest.capacity();
         let frames = self.frames.capacity() * size_of::<Frame>();

@@ -658,6 +658,7 @@ impl<'c> Search<'c> {
     fn check_budget(&mut self) -> Result<(), Reason> {
         self.budget.visit(self.configurations - self.reported);
         self.reported = self.configurations;
+        self.budget.reach(self.longest.moves().len(), self.columns.len());
         let sides: usize = self.sides.iter().map(Side::words).sum();
         let words = 20 * self.columns.len() + sides;
         let moves = self.trail.capacity() + self.moves.capacity() + self.longest.capacity();
