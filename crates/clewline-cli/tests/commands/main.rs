@@ -15,6 +15,8 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Output,
+    sync::Mutex,
+    thread,
     time::Instant,
 };
 
@@ -59,36 +61,52 @@ fn commands_do_what_their_pages_say() {
     let checkout = if is_at_length { Checkout::fresh() } else { Checkout::this() };
     let mut pages = pages(&checkout.folder);
     let is_first = |it: &Command| it.text.starts_with("cargo run -- ");
-    if is_at_length {
+    let recordings_before = checkout.recordings();
+    let complaints: Vec<String> = if is_at_length {
         checkout.prepare(&pages);
+        let beside = checkout.beside(&pages);
         let selected = std::env::var("CLEWLINE_PAGES").unwrap_or_default();
         pages.retain(|it| it.0.contains(&selected));
-    } else {
-        pages.truncate(1);
-        pages[0].1.commands.retain(is_first);
-        assert_eq!(pages[0].1.commands.len(), 2, "README begins with two commands");
-    }
-    let recordings_before = checkout.recordings();
-    let mut complaints = Vec::new();
-    for (_, page) in &pages {
-        for (at, command) in page.commands.iter().enumerate() {
-            let is_next_block = at == 0 || page.commands[at - 1].block != command.block;
-            if is_at_length && is_next_block {
-                checkout.run_script("prepare.sh");
-                command.setting.first.iter().for_each(|it| checkout.run_script(it));
-            }
-            complaints.extend(checkout.check(command).err());
-        }
-        if is_at_length {
+        // What builds the checkout does so where it is built already.
+        let (building, other): (Vec<Page>, Vec<Page>) = pages
+            .into_iter()
+            .map(|it| it.1)
+            .partition(|page| page.commands.iter().any(|it| it.text.contains("cargo ")));
+        let (building, other) = (Mutex::new(building), Mutex::new(other));
+        let next = |of: &Mutex<Vec<Page>>| of.lock().unwrap().pop();
+        thread::scope(|scope| {
+            let others = scope.spawn(|| run_pages(&beside, || next(&other)));
+            let mut complaints = run_pages(&checkout, || next(&building).or_else(|| next(&other)));
+            complaints.extend(others.join().unwrap());
             complaints
-                .extend(page.mentioned.iter().filter_map(|it| checkout.check_flags(&it.0, &it.1).err()));
-        }
-    }
+        })
+    } else {
+        let mut first = pages.swap_remove(0).1;
+        first.commands.retain(is_first);
+        assert_eq!(first.commands.len(), 2, "README begins with two commands");
+        first.commands.iter().filter_map(|it| checkout.check(it).err()).collect()
+    };
     // `stress` saves the history of a violation; this checkout is left as it was.
     for made in checkout.recordings().difference(&recordings_before) {
         fs::remove_file(made).unwrap();
     }
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n\n"));
+}
+
+/// What is wrong with the commands of the pages that `next` returns, and with those they mention.
+fn run_pages(checkout: &Checkout, next: impl Fn() -> Option<Page>) -> Vec<String> {
+    let mut complaints = Vec::new();
+    while let Some(page) = next() {
+        for (at, command) in page.commands.iter().enumerate() {
+            if at == 0 || page.commands[at - 1].block != command.block {
+                checkout.run_script("prepare.sh");
+                command.setting.first.iter().for_each(|it| checkout.run_script(it));
+            }
+            complaints.extend(checkout.check(command).err());
+        }
+        complaints.extend(page.mentioned.iter().filter_map(|it| checkout.check_flags(&it.0, &it.1).err()));
+    }
+    complaints
 }
 
 // How often real threads may try to show a bug.
@@ -102,6 +120,8 @@ struct Checkout {
     home: PathBuf,
     /// Where it is built, if not in `target`.
     target: Option<PathBuf>,
+    /// The folder of the release build.
+    programs: PathBuf,
 }
 
 impl Checkout {
@@ -110,18 +130,40 @@ impl Checkout {
         let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let home = scratch.join("home");
         fs::create_dir_all(&home).unwrap();
-        Checkout {
-            folder: root().canonicalize().unwrap(),
-            home,
-            target: scratch.parent().map(Path::to_owned),
-        }
+        let folder = root().canonicalize().unwrap();
+        let programs = folder.join("target/release");
+        Checkout { folder, home, target: scratch.parent().map(Path::to_owned), programs }
     }
 
     /// Clones what is committed. A clone that is there is brought to that state, so that nothing is
     /// built again that has not changed. What is built stays for the next time.
     fn fresh() -> Checkout {
         let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let (around, built) = (scratch.join("fresh-clone"), scratch.join("fresh-clone-target"));
+        let built = scratch.join("fresh-clone-target");
+        let checkout = Checkout::cloned(&scratch.join("fresh-clone"));
+        for of in ["", "capi"] {
+            fs::create_dir_all(built.join(of)).unwrap();
+        }
+        #[cfg(unix)]
+        for (of, target) in [("", "target"), ("capi", "capi/target")] {
+            std::os::unix::fs::symlink(built.join(of), checkout.folder.join(target)).unwrap();
+        }
+        checkout
+    }
+
+    /// Another one, in which nothing is built: its programs are those of this one.
+    fn beside(&self, pages: &[(String, Page)]) -> Checkout {
+        let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let beside = Checkout {
+            programs: self.programs.clone(),
+            ..Checkout::cloned(&scratch.join("fresh-clone-beside"))
+        };
+        beside.write_files(pages);
+        beside
+    }
+
+    /// A clone in the folder `around`.
+    fn cloned(around: &Path) -> Checkout {
         // Pages have it beside the crate of the reader.
         let folder = around.join("clewline");
         let git = |folder: &Path, arguments: &[&str]| {
@@ -134,26 +176,21 @@ impl Checkout {
             && git(&folder, &["fetch", "--quiet", &from, "HEAD"])
             && git(&folder, &["reset", "--quiet", "--hard", "FETCH_HEAD"])
             && git(&folder, &["clean", "--quiet", "-dffx"]);
-        for beside in ["home", "pages", "board"] {
-            let _was_not_there = fs::remove_dir_all(around.join(beside));
+        for made in ["home", "pages", "board"] {
+            let _was_not_there = fs::remove_dir_all(around.join(made));
         }
         if !is_there {
-            let _was_not_there = fs::remove_dir_all(&around);
-            let is_cloned = git(scratch, &["clone", "--quiet", &from, &to]);
+            let _was_not_there = fs::remove_dir_all(around);
+            fs::create_dir_all(around).unwrap();
+            let is_cloned = git(around, &["clone", "--quiet", &from, &to]);
             assert!(is_cloned, "this is a clone of the repository, and git is installed");
         }
         fs::create_dir_all(around.join("home")).unwrap();
         // `cargo new` adds a crate to the workspace around it, which must not be the checkout's.
         let workspace = "[workspace]\nexclude = [\"clewline\", \"pages\"]\nresolver = \"3\"\n";
         fs::write(around.join("Cargo.toml"), workspace).unwrap();
-        for of in ["", "capi"] {
-            fs::create_dir_all(built.join(of)).unwrap();
-        }
-        #[cfg(unix)]
-        for (of, target) in [("", "target"), ("capi", "capi/target")] {
-            std::os::unix::fs::symlink(built.join(of), folder.join(target)).unwrap();
-        }
-        Checkout { folder, home: around.join("home"), target: None }
+        let programs = folder.join("target/release");
+        Checkout { folder, home: around.join("home"), target: None, programs }
     }
 
     /// The recordings beside its README.
@@ -167,6 +204,10 @@ impl Checkout {
         let built =
             self.run("cargo build --release --locked && cargo build --release --locked -p clewline-tsan", "");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        self.write_files(pages);
+    }
+
+    fn write_files(&self, pages: &[(String, Page)]) {
         for (name, text) in pages.iter().flat_map(|it| &it.1.files) {
             fs::write(self.folder.join(name), text).unwrap();
         }
@@ -188,7 +229,7 @@ impl Checkout {
         shell
             .args([SECONDS_MAX, "bash", "-c", command])
             .current_dir(self.folder.join(folder))
-            .env("PATH", format!("{}:{path}", self.folder.join("target/release").display()))
+            .env("PATH", format!("{}:{path}", self.programs.display()))
             // What a page installs, or writes to the home folder, stays here.
             .env("CARGO_HOME", of_home("CARGO_HOME", ".cargo"))
             .env("RUSTUP_HOME", of_home("RUSTUP_HOME", ".rustup"))
