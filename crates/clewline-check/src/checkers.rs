@@ -13,6 +13,8 @@ pub fn checkers() -> impl Iterator<Item = &'static dyn Checker> {
         &search::pushdown::Pushdown,
         &search::two_frontiers::TwoFrontiers,
     ]);
+    #[cfg(feature = "sat")]
+    all.push(&search::sat::Sat);
     all.sort_unstable_by(|one, other| one.name().cmp(other.name()));
     all.into_iter()
 }

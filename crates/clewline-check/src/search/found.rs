@@ -6,6 +6,7 @@ use clewline_core::{
 use clewline_monitor::{Columns, Unsupported};
 
 use super::links::{positions_by_call, positions_by_return};
+use crate::prefix::{first_failing_return, until};
 
 /// What a search found, as positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,29 @@ impl Found {
             }
         }
     }
+}
+
+/// The violation of `problem`, which has no linearization, as `decide` says of it and of its prefixes:
+/// what returned before the first return after which there is none is ordered, and that return is
+/// where a counterexample is. `order` decides the prefix before it, and may know more than `decide`.
+pub(super) fn refute(
+    problem: &Problem<'_>,
+    decide: impl Fn(&Problem<'_>) -> Verdict,
+    order: impl Fn(&Problem<'_>) -> Verdict,
+) -> Verdict {
+    let rank = first_failing_return(problem, None, decide);
+    let longest = rank.ok().map(|rank| match order(&until(problem, rank - 1)) {
+        Verdict::Holds(witness) => as_far_as_permitted(problem, &witness.order),
+        Verdict::Violated(_) | Verdict::Unknown(_) => Vec::new(),
+    });
+    Found::Longest(longest.unwrap_or_default()).verdict(problem)
+}
+
+/// A linearization of a prefix, up to the first operation that returned something else than there.
+fn as_far_as_permitted(problem: &Problem<'_>, order: &[OperationId]) -> Vec<u32> {
+    let mut replay = problem.replay();
+    let positions = order.iter().filter_map(|&it| problem.position(it));
+    positions.take_while(|&at| replay.advance(at)).map(|at| at as u32).collect()
 }
 
 /// The objects that a search knows.

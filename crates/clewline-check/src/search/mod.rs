@@ -44,6 +44,8 @@ pub mod oracle;
 mod present;
 pub mod pushdown;
 pub mod queue_oriented;
+#[cfg(feature = "sat")]
+pub mod sat;
 pub(crate) mod segments;
 pub mod two_frontiers;
 pub mod wg_graph;
@@ -51,6 +53,8 @@ pub mod wg_tree;
 mod window;
 pub(crate) mod without_capacity;
 
+#[cfg(feature = "sat")]
+use clewline_core::Reason;
 use clewline_core::{Budget, Problem, Table, Verdict, Witness};
 use clewline_monitor::grow_only_set as grow_only;
 
@@ -66,15 +70,35 @@ pub static SEARCHES: Table<&dyn Checker> =
 /// `None` if there is none.
 pub(crate) fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
     let by_frontiers = || Some((two_frontiers::NAME, two_frontiers::decide(problem, budget)?));
-    let by_frames = || Some((pushdown::NAME, pushdown::decide(problem, budget)?));
+    let by_frames = || decide_stack(problem, budget);
     let by_gaps = || Some((late_pushes::NAME, late_pushes::decide(problem, budget)?));
     let by_bounds = || Some((grow_only::NAME, grow_only::decide(problem, budget)?));
     let by_moments = || Some((empty_moments::NAME, empty_moments::decide(problem, budget)?));
-    by_frontiers()
-        .or_else(by_frames)
-        .or_else(by_gaps)
-        .or_else(by_moments)
-        .or_else(by_bounds)
+    by_frontiers().or_else(by_frames).or_else(by_gaps).or_else(by_moments).or_else(by_bounds)
+}
+
+// A formula of more operations is too large, or larger than the search that it is instead of.
+#[cfg(feature = "sat")]
+const FORMULA_OPERATIONS_MAX: usize = 2_000;
+// About half a second.
+#[cfg(feature = "sat")]
+const CONFIGURATIONS_BEFORE_FORMULA: u64 = 200_000;
+
+/// Decides a stack: by a formula if too many operations are open for the search.
+fn decide_stack(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
+    #[cfg(feature = "sat")]
+    if problem.len() <= FORMULA_OPERATIONS_MAX && CONFIGURATIONS_BEFORE_FORMULA < budget.configurations() {
+        let short = budget.child().with_configurations(CONFIGURATIONS_BEFORE_FORMULA);
+        match pushdown::decide(problem, &short)? {
+            Verdict::Unknown(Reason::Configurations(CONFIGURATIONS_BEFORE_FORMULA)) => (),
+            verdict => return Some((pushdown::NAME, verdict)),
+        }
+        match sat::decide(problem, budget)? {
+            Verdict::Unknown(Reason::Refused(_)) => (),
+            verdict => return Some((sat::NAME, verdict)),
+        }
+    }
+    Some((pushdown::NAME, pushdown::decide(problem, budget)?))
 }
 
 /// A history is not continued from more states than this.

@@ -32,6 +32,8 @@ mod quasi;
 mod queue_oriented;
 mod queues;
 mod relaxed;
+#[cfg(feature = "sat")]
+mod sat;
 mod stuck;
 mod texts;
 mod two_frontiers;

@@ -81,7 +81,12 @@ fn every_small_problem() {
 }
 
 /// A history with few values, many of which are equal, and some results exchanged.
-fn generated(seed: u64, random: &mut Random, operations: usize, swaps: usize) -> Box<dyn ErasedHistory> {
+pub(crate) fn generated(
+    seed: u64,
+    random: &mut Random,
+    operations: usize,
+    swaps: usize,
+) -> Box<dyn ErasedHistory> {
     let push = 30 + random.below(30) as u32;
     let mix = [("push", push), ("pop", 100 - push)].map(|it| (it.0.to_owned(), it.1));
     let plan = GeneratorConfig {
