@@ -357,13 +357,15 @@ pub(in super::super) fn program_of(
     world: World,
 ) -> ThreadProgram<Rc<Objects>, (Option<usize>, Vec<Action>), usize> {
     let with = |column: Option<usize>, it: &Vec<Action>| (column, it.clone());
+    // `Unpark` counts from the first column that does something.
+    let idle = matrix.columns.iter().take_while(|it| it.is_empty()).count();
     let calls = Calls {
         initial: matrix.initial.iter().map(|it| with(None, it)).collect(),
         columns: matrix
             .columns
             .iter()
             .enumerate()
-            .map(|(at, column)| column.iter().map(|it| with(Some(at), it)).collect())
+            .map(|(at, column)| column.iter().map(|it| with(at.checked_sub(idle), it)).collect())
             .collect(),
         last: matrix.last.iter().map(|it| with(None, it)).collect(),
     };
