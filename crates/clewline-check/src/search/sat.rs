@@ -6,10 +6,11 @@
 //!
 //! * the order is transitive: for two operations that overlap, and a third one that overlaps one of
 //!   them (a third one that overlaps neither lies before both, or after both);
-//! * a complete `pop` or `peek` with a value finds one `push` of it, which comes before; a pending
-//!   `pop` may find any `push`, or it is left out; no `push` is removed twice;
+//! * a complete `pop` or `peek` with a value finds a `push` of it, which comes before; a pending `pop`
+//!   may find any `push`, or it is left out; no `push` is removed twice;
 //! * last in, first out: what was pushed after an element, and before it was found, was popped before
 //!   that. Nothing was popped before it was peeked at;
+//!   So nothing finds two of them: the later one would have to be popped by another operation;
 //! * where the stack was found empty, all that was pushed before was popped before.
 //!
 //! A pending `push` counts only if it is found.
@@ -286,7 +287,6 @@ impl<'c> Formula<'c> {
             if !is_any {
                 self.add(found.iter().copied())?;
             }
-            self.at_most_one(&found)?;
         }
         for push in pushes {
             let pops = self.pops(push);
