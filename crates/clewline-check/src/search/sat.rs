@@ -13,7 +13,7 @@
 //!   So nothing finds two of them: the later one would have to be popped by another operation;
 //! * where the stack was found empty, all that was pushed before was popped before.
 //!
-//! A pending `push` counts only if it is found.
+//! A pending `push` that nothing finds can come last, and is left out.
 //!
 //! The other search for stacks, [`pushdown`](super::pushdown), takes time in the sets of operations
 //! that may be linearized, and in nothing else: it is better wherever few operations are open.
@@ -127,8 +127,6 @@ struct Formula<'c> {
     finders: Vec<Vec<(u32, Lit)>>,
     // Whether an addition was popped before an operation.
     popped: HashMap<(u32, u32), Lit>,
-    // Whether a pending addition takes effect.
-    takes_effect: HashMap<u32, Lit>,
 }
 
 impl<'c> Formula<'c> {
@@ -151,7 +149,6 @@ impl<'c> Formula<'c> {
             first: HashMap::new(),
             finders: vec![Vec::new(); columns.len()],
             popped: HashMap::new(),
-            takes_effect: HashMap::new(),
         }
     }
 
@@ -273,14 +270,6 @@ impl<'c> Formula<'c> {
                 }
                 let literal = self.variable();
                 self.add([!literal, order])?;
-                if self.columns.is_pending(push as usize) {
-                    let takes_effect = match self.takes_effect.get(&push) {
-                        Some(&known) => known,
-                        None => self.variable(),
-                    };
-                    self.takes_effect.insert(push, takes_effect);
-                    self.add([!literal, takes_effect])?;
-                }
                 self.finders[push as usize].push((finder, literal));
                 found.push(literal);
             }
@@ -351,18 +340,14 @@ impl<'c> Formula<'c> {
         Ok(())
     }
 
-    /// If all of `conditions` hold, then what `push` added, if it did, was popped before `at`.
+    /// If all of `conditions` hold, then what `push` added was popped before `at`.
     fn needs_popped(&mut self, conditions: [Lit; 3], push: u32, at: u32) -> Result<(), Reason> {
-        let takes_effect = match self.columns.is_pending(push as usize) {
-            false => self.truth,
-            true => self.takes_effect.get(&push).copied().unwrap_or(!self.truth),
-        };
-        if conditions.contains(&!self.truth) || takes_effect == !self.truth {
+        if conditions.contains(&!self.truth) {
             return Ok(());
         }
         let popped = self.popped(push, at)?;
         let [one, two, three] = conditions;
-        self.add([!one, !two, !three, !takes_effect, popped])
+        self.add([!one, !two, !three, popped])
     }
 
     fn solve(mut self) -> Result<Found, Reason> {
