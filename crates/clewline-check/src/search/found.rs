@@ -32,9 +32,10 @@ impl Found {
     }
 }
 
-/// The violation of `problem`, which has no linearization, as `decide` says of it and of its prefixes:
-/// what returned before the first return after which there is none is ordered, and that return is
-/// where a counterexample is. `order` decides the prefix before it, and may know more than `decide`.
+/// The violation of `problem`, which has no linearization, as `decide` says of it and its prefixes.
+///
+/// What returned before the first return after which there is none is ordered, and that return is
+/// where a counterexample is. `order` decides the prefix before it, and may know more.
 pub(super) fn refute(
     problem: &Problem<'_>,
     decide: impl Fn(&Problem<'_>) -> Verdict,

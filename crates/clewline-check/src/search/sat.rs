@@ -4,13 +4,13 @@
 //! others. A variable for each addition and each operation that may have found it says that it did.
 //! A linearization is a solution of these clauses, and each solution is one:
 //!
-//! * the order is transitive: for two operations that overlap, and a third one that overlaps one of
-//!   them (a third one that overlaps neither lies before both, or after both);
-//! * a complete `pop` or `peek` with a value finds a `push` of it, which comes before; a pending `pop`
-//!   may find any `push`, or it is left out; no `push` is removed twice;
-//! * last in, first out: what was pushed after an element, and before it was found, was popped before
-//!   that. Nothing was popped before it was peeked at;
-//!   So nothing finds two of them: the later one would have to be popped by another operation;
+//! * the order is transitive: for two operations that overlap, and a third one that overlaps one
+//!   of them (a third one that overlaps neither lies before both, or after both);
+//! * a complete `pop` or `peek` with a value finds a `push` of it, which comes before; a pending
+//!   `pop` may find any `push`, or it is left out; no `push` is removed twice;
+//! * last in, first out: what was pushed after an element, and before it was found, was popped
+//!   before that. Nothing was popped before it was peeked at. So nothing finds two elements: the
+//!   later one would have to be popped by another operation;
 //! * where the stack was found empty, all that was pushed before was popped before.
 //!
 //! A pending `push` that nothing finds can come last, and is left out.
@@ -19,8 +19,8 @@
 //! that may be linearized, and in nothing else: it is better wherever few operations are open.
 //! Where many are, learned clauses are better.
 //!
-//! Source: the encoding is ours; the solver is `batsat`, after MiniSat (N. Eén and N. Sörensson, "An
-//! extensible SAT-solver", 2003).
+//! Source: the encoding is ours; the solver is `batsat`, after MiniSat (N. Eén and N. Sörensson,
+//! "An extensible SAT-solver", 2003).
 //!
 //! Requires: at most some millions of clauses, which is about a thousand operations.
 //!
@@ -85,7 +85,7 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<Verdict> 
     })
 }
 
-/// Searches a linearization of a stack, given by its columns. If there is none, no attempt is known.
+/// Searches a linearization of a stack, given by its columns. If there is none, no order is known.
 ///
 /// # Errors
 ///

@@ -409,7 +409,7 @@ clewline: clewline-actors clewline-async clewline-check clewline-core clewline-f
 clewline-matrix clewline-methods clewline-report clewline-specs clewline-systems clewline-threads
 clewline-actors: clewline-core clewline-explore hashbrown rustc-hash serde serde_json
 clewline-async: clewline-explore clewline-threads
-clewline-check: clewline-core clewline-monitor
+clewline-check: batsat clewline-core clewline-monitor
 clewline-cli: bzip2 clap clap_complete clewline-actors clewline-check clewline-columns clewline-core \
 clewline-explore clewline-formats clewline-lab clewline-matrix clewline-methods clewline-monitor clewline-report \
 clewline-script clewline-specs clewline-systems clewline-threads clewline-unmodified flate2 indicatif ruzstd serde_json signal-hook
