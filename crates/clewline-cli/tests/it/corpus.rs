@@ -122,7 +122,7 @@ fn every_checker_finds_the_verdict_in_the_name_of_each_file() {
             "monitor" => samples.len() / 4,
             "empty-moments" | "grow-only-set" => 6,
             "late-pushes" => samples.len() / 40,
-            "pushdown" | "queue-oriented" | "two-frontiers" => samples.len() / 20,
+            "pushdown" | "queue-oriented" | "sat" | "two-frontiers" => samples.len() / 20,
             _ => samples.len() * 3 / 4,
         };
         assert!(least < count, "{name} decided {count} of {} files", samples.len());
