@@ -28,7 +28,7 @@ pub use client::Remote;
 pub use line::Line;
 pub use message::WireMessage;
 pub use offer::{DRIVEN_VARIABLE, IS_SEEN, Offer, Points, RunOptions, Unseen};
-pub use racing_places::{code_of, read_places, show_places, word_place};
+pub use racing_places::{code_of, read_places, show_address, show_in_function, show_places, word_place};
 pub use remote_scheduler::{RemoteScheduler, serve_scheduler};
 pub use server::{CopyEnds, Knowledge, ServedSubject, TimeLimit, serve};
 pub use state::{ReceivedState, StateDecoder, StateEncoder, put_state};

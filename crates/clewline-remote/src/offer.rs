@@ -10,7 +10,8 @@ pub const DRIVEN_VARIABLE: &str = "CLEWLINE_DRIVEN";
 pub struct RunOptions {
     /// Which plain accesses are points.
     pub points: Points,
-    /// Places in the code that race, if known from an earlier run.
+    /// Places in the code that race, if known from an earlier run; those of the program relative to
+    /// where it is loaded.
     pub racing: Vec<usize>,
     /// Whether freed memory may be reused.
     pub reuses_memory: bool,

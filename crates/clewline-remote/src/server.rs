@@ -34,7 +34,8 @@ pub struct ServedSubject<'a> {
     pub subject: &'a dyn Explorable,
     /// Its declarations.
     pub offer: &'a Offer,
-    /// Places in the code that race, as far as known.
+    /// Places in the code that race, as far as known; those of the program relative to where it is
+    /// loaded.
     pub racing: fn() -> Vec<usize>,
     /// What else is learned of the code.
     pub knowledge: Knowledge,

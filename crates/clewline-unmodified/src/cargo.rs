@@ -371,6 +371,12 @@ impl TestId {
         self.fingerprint
     }
 
+    /// The program that contains it.
+    #[must_use]
+    pub fn executable(&self) -> &Path {
+        &self.executable
+    }
+
     /// The parts of its executable that are not observed.
     #[must_use]
     pub fn blind_spots(&self) -> &BlindSpots {

@@ -1,6 +1,6 @@
 //! Executables: the addresses of their functions, and their sections.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 const SYMBOLS: u32 = 2;
 const FUNCTION: u8 = 2;
@@ -74,6 +74,15 @@ pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
 /// The addresses of all functions by their symbols. Functions of several files may have one name.
 pub(super) fn functions(bytes: &[u8]) -> BTreeMap<&str, Vec<usize>> {
     let mut found: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (name, code) in functions_with_sizes(bytes) {
+        found.entry(name).or_default().push(code.start);
+    }
+    found
+}
+
+/// All functions, and where their code is.
+pub(super) fn functions_with_sizes(bytes: &[u8]) -> Vec<(&str, Range<usize>)> {
+    let mut found = Vec::new();
     let all = sections(bytes).unwrap_or_default();
     for table in all.iter().filter(|it| it.kind == SYMBOLS) {
         let names = all.get(table.link).and_then(|it| contents(bytes, it)).unwrap_or_default();
@@ -82,8 +91,9 @@ pub(super) fn functions(bytes: &[u8]) -> BTreeMap<&str, Vec<usize>> {
             // In an object file, the first has the address 0.
             let is_defined = symbol[6..8] != [0, 0];
             let is_function = symbol[4] & 0xf == FUNCTION && is_defined;
-            if let (Some(name), Some(address)) = (name, place(symbol, 8).filter(|_| is_function)) {
-                found.entry(name).or_default().push(address);
+            let code = || place(symbol, 8).zip(place(symbol, 16)).filter(|_| is_function);
+            if let (Some(name), Some((start, size))) = (name, code()) {
+                found.push((name, start..start.saturating_add(size)));
             }
         }
     }

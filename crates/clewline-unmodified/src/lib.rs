@@ -35,6 +35,7 @@ mod driver;
 mod elf;
 mod error;
 mod exclusion;
+mod functions;
 mod headers;
 mod native;
 mod new_crate;
@@ -50,10 +51,13 @@ pub use assembly::{UnseenCause, UnseenInstruction};
 pub use blind_spots::{BlindSpot, BlindSpots};
 pub use cargo::{BuiltTests, Crate, ListedTests, TestId};
 pub use children::end_children;
-pub use clewline_remote::{Points, Remote, RunOptions, Trust, Unseen, read_places, show_places};
+pub use clewline_remote::{
+    Points, Remote, RunOptions, Trust, Unseen, read_places, show_address, show_places,
+};
 pub use compiler::{Compiler, CompilerKind, Language};
 pub use driver::{Stage, UnsupportedFlag, drive, unsupported_flag, with_response_files};
 pub use error::{GaveUp, ProgramError, check_platform};
+pub use functions::Functions;
 pub use new_crate::NewCrate;
 pub use program::{Program, Sources};
 pub use runtime::{CMAKE_MODULE, CXX_HEADER, HEADER, Runtime};

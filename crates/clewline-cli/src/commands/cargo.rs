@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::{
     explore::Explored,
-    explore_program::{StartedProgram, explore_started, lost, parse, print_blind_spots},
+    explore_program::{ProgramArguments, StartedProgram, explore_started, lost, parse, print_blind_spots},
     invocation,
     journal::Journal,
     kept_entry,
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let words = Words::of(words);
     let (runs, explored) = Runs::of(explored);
     // Invalid options are reported before anything is built.
-    let (wanted, options) = match parse("clewline cargo test", &explored)? {
+    let ProgramArguments { wanted, args: options, .. } = match parse("clewline cargo test", &explored)? {
         Ok(parsed) => parsed,
         Err(status) => return Ok(status),
     };
@@ -280,6 +280,7 @@ fn explore_test(
         typed,
         number: (1 < all).then_some(number),
         inputs: &[],
+        executable: test.executable(),
         blind_spots: test.blind_spots(),
         needs_threads: false,
         fingerprint: None,

@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     }
     // Invalid options are reported before anything is built.
     let wanted = match parse("clewline cc", &words.arguments)? {
-        Ok((wanted, _)) => wanted,
+        Ok(parsed) => parsed.wanted,
         Err(status) => return Ok(status),
     };
     let program = Program::build(&sources, &compiler, &runtime)?;
@@ -90,6 +90,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
                 typed: words.command(),
                 number: None,
                 inputs: &words.files,
+                executable: program.executable(),
                 blind_spots: program.blind_spots(),
                 needs_threads: true,
                 fingerprint: Some(program.fingerprint()),

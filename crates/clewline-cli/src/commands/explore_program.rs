@@ -1,6 +1,7 @@
 //! `clewline explore` for a subject that is not in the table: a program that is started for it.
 
 use std::{
+    cell::LazyCell,
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
@@ -14,8 +15,8 @@ use clewline_report::render::{
     text::shell_word,
 };
 use clewline_unmodified::{
-    BlindSpot, BlindSpots, GaveUp, OutputMode, Points, ProgramError, Remote, RunOptions, RunningProgram,
-    StartOptions, Trust, Unseen, read_places, show_places,
+    BlindSpot, BlindSpots, Functions, GaveUp, OutputMode, Points, ProgramError, Remote, RunOptions,
+    RunningProgram, StartOptions, Trust, Unseen, read_places, show_address, show_places,
 };
 use serde_json::{Value as Json, json};
 
@@ -56,25 +57,39 @@ pub(super) struct ProgramOptions {
     #[arg(long, value_name = "NAME")]
     trust: Vec<String>,
 
-    /// Addresses of racing accesses, for a replay; reports print them, and write long lists to
-    /// `target/clewline`
-    #[arg(long, value_name = "ADDRESS,…|FILE", value_parser = racing)]
+    /// Racing accesses, for a replay: where their calls end, as `push+0x1f`, or an address; reports
+    /// print them, and write long lists to `target/clewline`
+    #[arg(long, value_name = "FUNCTION+OFFSET,…|FILE", value_parser = racing)]
     racing: Option<RacingPlaces>,
 }
 
-/// Addresses of racing accesses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct RacingPlaces(Vec<usize>);
+/// Racing accesses, by functions that are not known yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct RacingPlaces(String);
+
+impl RacingPlaces {
+    /// In a program whose functions begin there.
+    fn of(&self, begin: impl Fn(&str) -> Option<usize>) -> Result<Vec<usize>, Failure> {
+        if self.0.is_empty() {
+            return Ok(Vec::new());
+        }
+        let failed = |it| {
+            Failure::Message(format!(
+                "--racing: `{it}` is not in the program: was it changed since the report?"
+            ))
+        };
+        read_places(&self.0, begin).map_err(failed)
+    }
+}
 
 impl ProgramOptions {
-    fn run_options(self) -> RunOptions {
+    fn run_options(&self) -> RunOptions {
         RunOptions {
             points: self.points,
             reuses_memory: self.reuse == "any",
             ignores_races: self.no_races,
             isolates_executions: self.isolate,
-            trust: Trust(self.trust),
-            racing: self.racing.map_or_else(Vec::new, |it| it.0),
+            trust: Trust(self.trust.clone()),
             ..RunOptions::default()
         }
     }
@@ -97,6 +112,8 @@ pub(super) struct StartedProgram<'a> {
     pub(super) typed: String,
     /// Its number among the programs that the command explores, if there may be several.
     pub(super) number: Option<usize>,
+    /// Its file.
+    pub(super) executable: &'a Path,
     /// The files it is made of. No output may be one of these.
     pub(super) inputs: &'a [PathBuf],
     /// The parts of it that are not seen.
@@ -122,7 +139,7 @@ impl Earlier {
         let Some(last) = journal.and_then(Journal::last) else { return Earlier::default() };
         let sentences = last["unseen"].as_array().into_iter().flatten().filter_map(Json::as_str);
         Earlier {
-            racing: last["racing"].as_str().and_then(|it| read_places(it).ok()).unwrap_or_default(),
+            racing: last["racing"].as_str().and_then(|it| read_places(it, |_| None).ok()).unwrap_or_default(),
             sentences: sentences.map(str::to_owned).collect(),
             has_seen: last["nothing"].is_null(),
             nothing: last["nothing"].is_string().then_some(NOTHING_SEEN),
@@ -154,17 +171,26 @@ const NOTHING_SEEN: &str =
 /// Why a program without threads shows nothing.
 const NO_THREADS: &str = "main started no thread that ran, so there was nothing to interleave";
 
-/// The given arguments of `clewline explore`, for a program; or the status with which the command
-/// ends, after help or an error was printed.
-pub(super) fn parse(
-    name: &str,
-    arguments: &[OsString],
-) -> Result<Result<(RunOptions, explore::Args), Status>, Failure> {
+/// The arguments of `clewline explore`, for a program.
+pub(super) struct ProgramArguments {
+    /// How it is run, but for what it is known to race.
+    pub(super) wanted: RunOptions,
+    racing: RacingPlaces,
+    /// How it is explored.
+    pub(super) args: explore::Args,
+}
+
+/// The given arguments; or the status with which the command ends, after help or an error was
+/// printed.
+pub(super) fn parse(name: &str, arguments: &[OsString]) -> Result<Result<ProgramArguments, Status>, Failure> {
     let command = ExploreCommand::command().mut_arg("subject", |it| it.hide(true)).after_help(EXIT_CODES);
     let all = [name.into(), name.into()].into_iter().chain(arguments.iter().cloned());
     let parsed = command.try_get_matches_from(all).and_then(|it| ExploreCommand::from_arg_matches(&it));
     Ok(match parsed {
-        Ok(parsed) => Ok((parsed.program.run_options(), parsed.args)),
+        Ok(ExploreCommand { args, program }) => {
+            let wanted = program.run_options();
+            Ok(ProgramArguments { wanted, racing: program.racing.unwrap_or_default(), args })
+        }
         Err(error) => Err(print_usage(&error)?),
     })
 }
@@ -175,8 +201,9 @@ pub(super) fn explore_started(
     arguments: &[OsString],
     start: impl FnOnce(&RunOptions, StartOptions) -> Result<RunningProgram, ProgramError>,
 ) -> Result<Explored, Failure> {
-    let StartedProgram { name, typed, number, inputs, blind_spots, needs_threads, fingerprint } = started;
-    let (mut wanted, args) = match parse(name, arguments)? {
+    let StartedProgram { name, typed, number, executable, inputs, blind_spots, needs_threads, fingerprint } =
+        started;
+    let ProgramArguments { mut wanted, racing, args } = match parse(name, arguments)? {
         Ok(parsed) => parsed,
         Err(status) => return Ok(Explored::without_entry(status)),
     };
@@ -186,6 +213,11 @@ pub(super) fn explore_started(
         None => None,
     };
     let earlier = Earlier::of(journal.as_ref());
+    let functions = LazyCell::new({
+        let executable = executable.to_owned();
+        move || Functions::of(&executable)
+    });
+    wanted.racing = racing.of(|it| functions.begin(it))?;
     wanted.racing.extend(&earlier.racing);
     let options = StartOptions { output: OutputMode::Inherited, limit: args.timeout() };
     let session = match start(&wanted, options) {
@@ -210,7 +242,7 @@ pub(super) fn explore_started(
     let given = Registered {
         name: name.to_owned(),
         explorable: Arc::clone(&remote) as _,
-        racing_flag: Box::new(move || racing_flag(wanted_points, &remote)),
+        racing_flag: Box::new(move || racing_flag(wanted_points, &remote, &functions)),
         command: Box::new(move || command_of(&typed, &wanted)),
         is_lost: Box::new(move || lost.is_lost()),
         unseen: Box::new(move || earlier.and(asked.unseen(), &spots, &trust, needs_threads)),
@@ -222,7 +254,7 @@ pub(super) fn explore_started(
         quasi: offer.quasi,
         may_fail: offer.may_fail,
         roles: offer.roles,
-        racing: Box::new(move || show_places(&points.racing())),
+        racing: Box::new(move || show_places(&points.racing(), show_address)),
     };
     let explored = explore::run_registered(args, given, journal);
     match session.finish() {
@@ -243,7 +275,7 @@ pub(super) fn explore_only(
     start: impl FnOnce(&RunOptions, StartOptions) -> Result<RunningProgram, ProgramError>,
 ) -> Result<Status, Failure> {
     let args = match parse(started.name, arguments)? {
-        Ok((_, args)) => args,
+        Ok(parsed) => parsed.args,
         Err(status) => return Ok(status),
     };
     let (name, command) = (started.name.to_owned(), started.typed.clone());
@@ -275,7 +307,8 @@ fn given_up(
     message: String,
 ) -> Result<Explored, Failure> {
     let status = Status::from(why);
-    let Ok((_, args)) = parse(name, arguments)? else { return Ok(Explored::without_entry(status)) };
+    let Ok(parsed) = parse(name, arguments)? else { return Ok(Explored::without_entry(status)) };
+    let args = parsed.args;
     if why != GaveUp::Unknown || message.is_empty() {
         return Ok(Explored::without_entry(status));
     }
@@ -315,20 +348,22 @@ fn points(text: &str) -> Result<Points, String> {
 }
 
 fn racing(text: &str) -> Result<RacingPlaces, String> {
-    let listed = match read_places(text) {
-        Ok(places) => return Ok(RacingPlaces(places)),
+    let is_list = |text: &str| read_places(text, |_| Some(0)).map(drop);
+    let listed = match is_list(text) {
+        Ok(()) => return Ok(RacingPlaces(text.to_owned())),
         Err(_) => fs::read_to_string(text).unwrap_or_else(|_| text.to_owned()),
     };
-    let places = read_places(listed.trim_end());
-    places.map(RacingPlaces).map_err(|it| format!("`{it}` is neither an address nor a file"))
+    let listed = listed.trim_end();
+    let is_one = is_list(listed).map_err(|it| format!("`{it}` is neither a place in a function nor a file"));
+    is_one.map(|()| RacingPlaces(listed.to_owned()))
 }
 
 // More would not fit on a line beside the rest of the command.
 const RACING_CHARACTERS_MAX: usize = 60;
 
 /// The value of `--racing`: the list, or the name of a file that contains it.
-fn racing_argument(places: &[usize]) -> String {
-    let listed = show_places(places);
+fn racing_argument(places: &[usize], functions: &Functions) -> String {
+    let listed = show_places(places, |it| functions.show(it));
     if listed.len() <= RACING_CHARACTERS_MAX {
         return listed;
     }
@@ -343,9 +378,12 @@ fn racing_argument(places: &[usize]) -> String {
 
 /// The flag with the scheduling points that were found: only a replay needs them, because a
 /// schedule counts them.
-fn racing_flag(wanted: Points, remote: &Remote) -> String {
+fn racing_flag(wanted: Points, remote: &Remote, functions: &Functions) -> String {
     let places = if wanted == Points::Racing { remote.racing() } else { Vec::new() };
-    if places.is_empty() { String::new() } else { format!(" --racing {}", racing_argument(&places)) }
+    match &places[..] {
+        [] => String::new(),
+        _ => format!(" --racing {}", shell_word(&racing_argument(&places, functions))),
+    }
 }
 
 /// The command of this exploration.
@@ -373,28 +411,28 @@ fn command_of(typed: &str, wanted: &RunOptions) -> String {
 mod tests {
     use super::*;
 
-    fn read(words: &str) -> Result<RunOptions, String> {
+    fn read(words: &str) -> Result<(RunOptions, String), String> {
         let words = ["it", "it"].into_iter().chain(words.split(' '));
         let parsed = ExploreCommand::try_parse_from(words).map_err(|it| it.to_string())?;
-        Ok(parsed.program.run_options())
+        Ok((parsed.program.run_options(), parsed.program.racing.unwrap_or_default().0))
     }
 
     #[test]
     fn options_for_unmodified_code_are_among_others() {
         let wanted = read(
-            "--full --points all --reuse=any --isolate --no-races --racing 1f,a0 --trust f --matrix x --trust=g",
+            "--full --points all --reuse=any --isolate --no-races --racing f+0x1f,a0 --trust f --matrix x --trust=g",
         );
         let expected = RunOptions {
             points: Points::All,
-            racing: vec![0x1f, 0xa0],
+            racing: Vec::new(),
             reuses_memory: true,
             isolates_executions: true,
             ignores_races: true,
             trust: Trust(vec!["f".to_owned(), "g".to_owned()]),
             watched: Vec::new(),
         };
-        assert_eq!(wanted, Ok(expected));
-        assert_eq!(read("--steps 9"), Ok(RunOptions::default()));
+        assert_eq!(wanted, Ok((expected, "f+0x1f,a0".to_owned())));
+        assert_eq!(read("--steps 9"), Ok((RunOptions::default(), String::new())));
     }
 
     #[test]
@@ -402,7 +440,10 @@ mod tests {
         for (words, message) in [
             ("--points none", "'--points <racing|all|atomics>': expected `racing`, `all` or `atomics`"),
             ("--reuse=some", "invalid value 'some' for '--reuse <never|any>'"),
-            ("--racing 1f,xy", "'--racing <ADDRESS,…|FILE>': `xy` is neither an address nor a file"),
+            (
+                "--racing 1f,xy",
+                "'--racing <FUNCTION+OFFSET,…|FILE>': `xy` is neither a place in a function nor a file",
+            ),
             ("--full --points", "a value is required for '--points <racing|all|atomics>'"),
         ] {
             let error = read(words).unwrap_err();

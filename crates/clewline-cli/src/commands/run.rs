@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     own.extend(words.iter().filter(is_own).map(|it| it.to_string_lossy()[ARGUMENT_PREFIX.len()..].into()));
     let options = args.explore_options(invocation::words());
     let wanted = match parse("clewline run", &options)? {
-        Ok((wanted, _)) => wanted,
+        Ok(parsed) => parsed.wanted,
         Err(status) => return Ok(status),
     };
     let runtime = Runtime::find()?;
@@ -67,6 +67,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         typed: command,
         number: None,
         inputs,
+        executable: program.executable(),
         blind_spots,
         needs_threads: true,
         fingerprint: Some(program.fingerprint()),

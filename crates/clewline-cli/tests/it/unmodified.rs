@@ -110,6 +110,36 @@ CLEWLINE_OPERATION(add) {
 CLEWLINE_MATRIX(\"add | add\")
 ";
 
+/// Places in a function are the same in a build in which it is elsewhere.
+#[test]
+fn a_replay_names_racing_accesses_by_their_functions() {
+    if !is_possible() {
+        return;
+    }
+    let text = "#include <clewline.h>\nstatic long a;\nCLEWLINE_OPERATION(add) { return ++a; }\n\
+                CLEWLINE_MATRIX(\"add | add\")\n";
+    let folder = Folder::new("cc-racing").with("racing.c", text);
+    let ran = clewline(&folder, &["cc", "racing.c"], "");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let typed = ran.stdout.lines().find_map(|it| it.strip_prefix("next: ")).expect("what to type");
+    let (_, racing) = typed.split_once(" --racing ").expect("it needs them");
+    assert!(
+        racing.split(' ').next().is_some_and(|it| it.split(',').all(|it| it.contains("add+0x"))),
+        "{typed}"
+    );
+    let words = words(typed);
+    let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+    let other = text.replacen('\n', "\nlong sum(long *of) { return of[0] + of[1] * of[2] - of[3]; }\n", 1);
+    let folder = folder.with("racing.c", &other);
+    let again = clewline(&folder, &words, "");
+    assert_eq!(again.code, 1, "{typed}\n{}{}", again.stdout, again.stderr);
+    assert_eq!(results(&again.stdout), results(&ran.stdout));
+    let folder = folder.with("racing.c", &text.replace("add", "bump"));
+    let ran = clewline(&folder, &words, "");
+    let expected = "is not in the program: was it changed since the report?";
+    assert!(ran.code == 2 && ran.stderr.contains(expected), "{ran:?}");
+}
+
 /// Many addresses are in a file, and the command can still be pasted.
 #[test]
 fn a_long_list_of_racing_accesses_is_a_file() {
@@ -129,7 +159,7 @@ fn a_long_list_of_racing_accesses_is_a_file() {
     // Without the file there is nothing to replay.
     std::fs::remove_dir_all(folder.path("target")).unwrap();
     let ran = clewline(&folder, &words, "");
-    assert!(ran.code == 2 && ran.stderr.contains("is neither an address nor a file"), "{ran:?}");
+    assert!(ran.code == 2 && ran.stderr.contains("is neither a place in a function nor a file"), "{ran:?}");
 }
 
 /// Words as a shell reads them that knows double quotes and single ones.

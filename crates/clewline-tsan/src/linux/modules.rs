@@ -121,6 +121,11 @@ pub(super) fn program_base() -> usize {
     base
 }
 
+/// Where its code is.
+pub(super) fn program_text() -> Vec<Range<usize>> {
+    all().into_iter().next().map_or_else(Vec::new, |it| it.text)
+}
+
 /// The writable data of the program and of its libraries that are not standard ones.
 #[derive(Debug)]
 pub(super) struct UserData {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use clewline_matrix::Explorable;
-use clewline_remote::{CopyEnds, Knowledge, Line, Offer, RunOptions, ServedSubject, TimeLimit};
+use clewline_remote::{CopyEnds, Knowledge, Line, Offer, RunOptions, ServedSubject, TimeLimit, code_of};
 use clewline_threads::instrument::set_resolver;
 
 use super::{
@@ -94,7 +94,8 @@ fn prepare(wanted: &RunOptions) -> Result<(), String> {
 pub(super) fn begin(wanted: &RunOptions) -> Result<(), String> {
     output::leave_standard_output();
     races::set_points(wanted.points);
-    races::set_racing(wanted.racing.iter().copied());
+    let base = modules::program_base();
+    races::set_racing(wanted.racing.iter().map(|it| if code_of(*it) < base { it + base } else { *it }));
     heap::set_reuse(wanted.reuses_memory);
     if wanted.isolates_executions {
         isolate::request();
@@ -114,7 +115,11 @@ pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
         roles: roles.clone(),
         is_body,
     };
-    let racing = || races::racing().to_vec();
+    let racing = || {
+        let (base, text) = (modules::program_base(), modules::program_text());
+        let is_own = |place: usize| text.iter().any(|it| it.contains(&(code_of(place) - 1)));
+        races::racing().iter().map(|it| if is_own(*it) { it - base } else { *it }).collect()
+    };
     exit::set_line(line);
     let limited = TimeLimit { set: watchdog::set_deadline, reason: watchdog::late_place };
     let (lost, knowledge) = (driver::lost, Knowledge { known: races::known, add: races::add_known });
