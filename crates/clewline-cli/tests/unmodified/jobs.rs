@@ -1,5 +1,7 @@
 //! Explorations on several processes are the same as those on one.
 
+use std::fs;
+
 use clewline_testing::pick;
 
 use super::program::{Program, Ran, build};
@@ -64,6 +66,37 @@ fn a_process_that_ends_is_reported_as_if_it_were_alone() {
     let [one, two] = ["1", "2"].map(|it| explore(&program, "a | b | a | leave", it, &[]));
     assert_eq!((one.code, &one.out, &one.err), (two.code, &two.out, &two.err));
     assert_ne!(one.code, Some(0));
+}
+
+/// What is not seen of a copy is not seen.
+#[test]
+fn what_is_not_seen_in_one_process_makes_the_verdict_unknown() {
+    let Some(program) = build("jobs.c", &["STEPS=7"]) else { return };
+    for jobs in ["1", "2"] {
+        let found = explore(&program, "a b | b a | unseen", jobs, &[]);
+        found.unknown("add_excluded");
+        assert!(1_000 < found.number("executions"), "{jobs}: {}", found.out);
+    }
+}
+
+/// A replay needs the points that other processes have found.
+#[test]
+fn a_violation_of_another_process_is_replayed() {
+    let Some(program) = build("jobs.c", &["STEPS=7"]) else { return };
+    let program = program.by_first();
+    let given = ["--matrix", "a | b | torn | torn", "--no-races", "--shrink", "none", "--jobs"];
+    let [one, two] = ["1", "2"].map(|it| program.run(&[&given[..], &[it]].concat()));
+    let text = |it: &Ran| it.out.lines().filter(|it| !it.starts_with("took:")).collect::<Vec<_>>().join("\n");
+    assert_eq!((one.code, text(&one)), (Some(1), text(&two)));
+    let next = two.out.lines().find_map(|it| it.strip_prefix("next: ")).expect("what to type");
+    let words: Vec<&str> = next.split(' ').collect();
+    let flag = |name| [name, words[words.iter().position(|it| *it == name).expect(next) + 1]];
+    let (racing, replay) = (flag("--racing"), flag("--replay"));
+    let listed = fs::read_to_string(racing[1]).unwrap_or_else(|_| racing[1].to_owned());
+    assert!(listed.split(',').all(|it| it.contains("torn+0x")), "{listed}: {next}");
+    let again = program.run(&[&given[..5], &racing, &replay].concat());
+    assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
+    assert_ne!(program.run(&[&given[..5], &replay].concat()).code, Some(1), "it needs the points");
 }
 
 /// Only a copy can see that it is one.
