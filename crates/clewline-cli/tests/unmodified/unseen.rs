@@ -140,6 +140,22 @@ fn what_did_not_run_does_not_matter() {
     program.by_first().run(&[&matrix[..], &JSON, &["--isolate"]].concat()).unknown("bump_excluded");
 }
 
+/// Of an order of tasks that code chose, nothing is said; a race that is seen is one.
+#[test]
+fn an_order_of_tasks_that_was_not_explored_makes_the_verdict_unknown() {
+    let Some(program) = build("task_orders.c", &[]) else { return };
+    let of = |matrix: &'static str| [&["--matrix", matrix], &JSON[..]].concat();
+    let queue = "a current-thread runtime of tokio polls ready tasks in the order of its queue";
+    program.check("count | count", &[]).holds();
+    program.run(&of("spawn | count")).unknown(queue);
+    program.run(&of("count | select_any")).unknown("`tokio::select!` chose the branch");
+    program.run(&of("race | race")).violated("data-race");
+    let program = program.by_first();
+    program.run(&[&of("spawn | spawn")[..], &["--isolate"]].concat()).unknown(queue);
+    program.run(&[&of("spawn | spawn")[..], &["--trust", "tokio"]].concat()).holds();
+    program.run(&[&of("spawn | spawn")[..], &["--trust", "tokio::macros"]].concat()).unknown(queue);
+}
+
 /// Two threads that share nothing show nothing.
 #[test]
 fn threads_without_an_access_show_nothing() {
