@@ -231,10 +231,20 @@ fn a_lost_notification_is_found() {
 /// The permits that are left, the tasks that wait, and the number of the next one.
 type PoolState = (usize, VecDeque<(u64, Waker)>, u64);
 
+/// What becomes of a permit that a future was given, and is dropped with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Given {
+    ToNext,
+    /// It is free again, and the next task that waits is not woken. Shuttle's semaphore was so:
+    /// <https://github.com/awslabs/shuttle/pull/167>.
+    ToPool,
+    Lost,
+}
+
 /// A pool of one permit, which a task that waits is given, and may have lost when it is dropped.
 struct Pool {
     state: Mutex<PoolState>,
-    gives_back: bool,
+    back: Given,
 }
 
 struct Waiting<'a>(&'a Pool, Option<u64>);
@@ -246,16 +256,17 @@ impl Drop for Waiting<'_> {
         let before = state.1.len();
         state.1.retain(|it| it.0 != ticket);
         let is_given = state.1.len() == before;
+        state.0 += usize::from(is_given && self.0.back == Given::ToPool);
         drop(state);
-        if is_given && self.0.gives_back {
+        if is_given && self.0.back == Given::ToNext {
             self.0.release();
         }
     }
 }
 
 impl Pool {
-    fn case(gives_back: bool) -> Case<Pool> {
-        let make = move || Pool { state: Mutex::new((0, VecDeque::new(), 0)), gives_back };
+    fn case(back: Given) -> Case<Pool> {
+        let make = move || Pool { state: Mutex::new((0, VecDeque::new(), 0)), back };
         let subject = Component::new(make)
             .call("release".to_owned(), |it: &Pool| it.release())
             .call("acquire".to_owned(), |it| block_on(it.acquire()))
@@ -303,9 +314,63 @@ impl Pool {
 
 #[test]
 fn a_permit_that_is_lost_with_a_cancelled_future_is_found() {
-    Pool::case(true).holds();
+    Pool::case(Given::ToNext).holds();
     let lost = ["try_acquire None", "release ", "acquire -"];
-    Pool::case(false).fails(None, &Cause::Deadlock, &lost);
+    for back in [Given::ToPool, Given::Lost] {
+        Pool::case(back).fails(None, &Cause::Deadlock, &lost);
+    }
+}
+
+/// A value that is watched: how many were sent, and how many were seen. Loom found the flaw in
+/// tokio: <https://github.com/tokio-rs/tokio/pull/3234>.
+struct Watched {
+    sent: Mutex<u32>,
+    seen: Mutex<u32>,
+    notify: Notify,
+    looks_again: bool,
+}
+
+impl Watched {
+    fn case(looks_again: bool) -> Case<Watched> {
+        let notify = Notify::new;
+        let make =
+            move || Watched { sent: Mutex::new(0), seen: Mutex::new(0), notify: notify(), looks_again };
+        let subject = Component::new(make)
+            .call("send".to_owned(), |it: &Watched| it.send())
+            .call("changed".to_owned(), |it| block_on(it.changed()));
+        Case { subject, matrices: matrices(&["send send | changed", "send | changed changed"]), may_fail: "" }
+    }
+
+    fn send(&self) {
+        *self.sent.lock().unwrap() += 1;
+        self.notify.notify_waiters();
+    }
+
+    fn is_new(&self) -> bool {
+        let sent = *self.sent.lock().unwrap();
+        std::mem::replace(&mut *self.seen.lock().unwrap(), sent) != sent
+    }
+
+    /// With the flaw, a notification of what was seen before counts as a change.
+    async fn changed(&self) {
+        loop {
+            let notified = self.notify.notified();
+            if self.is_new() {
+                return;
+            }
+            notified.await;
+            if !self.looks_again {
+                assert!(self.is_new(), "notified, and nothing is new");
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_notification_of_an_older_change_is_found() {
+    Watched::case(true).holds();
+    Watched::case(false).fails(None, &Cause::Panic, &["send ", "changed ", "changed -"]);
 }
 
 /// A promise whose sender may be dropped without a word.
