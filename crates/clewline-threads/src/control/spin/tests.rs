@@ -150,6 +150,17 @@ fn a_loop_that_changes_all_that_it_reads_is_not_one_that_waits() {
     assert_eq!(find_writing(&[(place(8), SharedId(2), true), (place(16), SharedId(3), true)]), None);
 }
 
+/// A walk over memory, which is counted.
+#[test]
+fn a_loop_that_reads_something_else_in_each_round_is_not_one_that_waits() {
+    let mut detector = SpinDetector::default();
+    for nth in 0..10 * ROUNDS_WITH_CHANGING_STATE {
+        detector.note(place(8), SharedId(2 + nth as u32), 0);
+        detector.note(place(16), OBJECT, nth as u32);
+        assert_eq!(detector.keep(1 + nth as u64), None, "{nth}");
+    }
+}
+
 #[test]
 fn what_another_task_changes_ends_a_loop_that_changes_something() {
     let mut detector = SpinDetector::default();
