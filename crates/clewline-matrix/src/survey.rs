@@ -18,8 +18,8 @@ pub fn why_cut(unended: Option<Unended>) -> String {
     match unended {
         Some(Unended { place, why: Excess::Waiting }) => format!(
             ", so their end is unknown. A loop reads the same again and again ({place}), and nothing else can \
-             move: whether it gives up at some time is not known, because something that only its thread sees \
-             changes in each round. More steps per execution let a loop that counts come to its end"
+             move: whether it gives up at some time is not known, because its thread changes something in each \
+             round. More steps per execution let a loop that counts come to its end"
         ),
         Some(Unended { place, why: Excess::Tasks }) => format!(
             ", so their end is unknown. The first was cut at {place}, where one more was needed: end, or do not \

@@ -139,6 +139,12 @@ impl SpinDetector {
         None
     }
 
+    /// Whether the task has waited in a loop that changes something, and no other task has changed
+    /// an object of it since.
+    pub(super) fn has_waited(&self) -> bool {
+        self.waits != 0
+    }
+
     /// The task accesses `object`, or gives a hint. Returns whether it may be in a loop: then the
     /// caller must call [`spin_loop`](Self::spin_loop).
     #[inline(always)]

@@ -104,7 +104,7 @@ impl Engine {
             return self.finish(if is_full { Ending::Full } else { Ending::Stuck });
         }
         if self.limits.steps <= self.steps {
-            return self.cut(is_wait);
+            return self.cut(is_wait, movable);
         }
         if self.steps == 0 {
             self.note_initial_state();
@@ -185,8 +185,9 @@ impl Engine {
     }
 
     /// The execution is too long. `is_wait`: nothing but loops could move.
-    fn cut(&mut self, is_wait: bool) -> bool {
-        let is_wait = is_wait || self.idle_rounds != 0;
+    fn cut(&mut self, is_wait: bool, movable: TaskSet) -> bool {
+        let has_waited = |it: TaskId| self.tasks[it.index()].rounds.has_waited();
+        let is_wait = is_wait || self.idle_rounds != 0 || movable.iter().all(has_waited);
         let place = self.tasks[self.current.index()].place;
         self.note_unended(place, if is_wait { Excess::Waiting } else { Excess::Steps });
         self.limit = Some(ExecutionLimit::Steps);

@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use clewline_explore::{
-    Begin, Choice, FastPath, Point, Schedule, Step, System,
+    Begin, Choice, FastPath, Limit, Point, Schedule, Step, System,
     schedulers::{bounded::Bounded, causality::DependenceRelation, dpor::Dpor, replay::Replay},
 };
 
@@ -547,6 +547,23 @@ fn a_blocked_operation_is_not_about_to_be_called() {
         ControlFlow::Continue(())
     });
     assert_eq!(called, [[true, false], [true, true]]);
+}
+
+/// The lock is never given back, and the other task counts its attempts.
+#[test]
+fn a_loop_that_waits_in_vain_and_counts_is_cut_as_one_that_waits() {
+    let call = |it: &[AtomicUsize; 2], _: &usize| {
+        while it[0].compare_exchange(0, 1, SeqCst, SeqCst).is_err() {
+            it[1].fetch_add(1, SeqCst);
+        }
+    };
+    let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
+    let make = || [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let mut program = ThreadProgram::new(calls, make, call, Limits::default());
+    let (coverage, _) =
+        explore(&mut program, &mut Bounded::new(Some(0)), 10, |_, _, _| ControlFlow::Continue(()));
+    assert!(matches!(coverage, Coverage::Limited(Limit::Cut(_))), "{coverage}");
+    assert_eq!(program.unended().map(|it| it.why), Some(Excess::Waiting));
 }
 
 /// It counts its attempts to take a lock; the other task may be interrupted while it has it.
