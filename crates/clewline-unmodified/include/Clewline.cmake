@@ -31,6 +31,8 @@ function(clewline_add_test target)
   list(TRANSFORM sources PREPEND "${folder}/" REGEX "^[^/$]")
   set(includes "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
   set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
-  add_test(NAME clewline.${target} COMMAND_EXPAND_LISTS COMMAND ${CLEWLINE} cc ${sources}
-    "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>" ${ARGN})
+  # An argument that is empty would be passed on.
+  add_test(NAME clewline.${target} COMMAND_EXPAND_LISTS COMMAND ${CLEWLINE}
+    "cc$<$<BOOL:${includes}>:;-I$<JOIN:${includes},;-I>>$<$<BOOL:${definitions}>:;-D$<JOIN:${definitions},;-D>>"
+    ${sources} ${ARGN})
 endfunction()

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #define CAPACITY 2
 struct ring { long slots[CAPACITY]; atomic_uint head, tail; };
-struct ring *ring_new(void) { return calloc(1, sizeof(struct ring)); }
+struct ring *ring_new(void) { return (struct ring *)calloc(1, sizeof(struct ring)); }
 bool ring_put(struct ring *r, long value) {
     unsigned tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
     if (tail - atomic_load_explicit(&r->head, memory_order_acquire) == CAPACITY) return false;
