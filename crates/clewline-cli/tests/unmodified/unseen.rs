@@ -354,3 +354,27 @@ fn code_without_symbols_is_named_by_its_library() {
     assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
     assert!(found.out.contains("stripped.so (no symbols)"), "{}", found.out);
 }
+
+/// What a library has mapped itself is not restored, so it may crash where it is right.
+#[test]
+fn a_crash_beside_a_library_that_is_not_seen_is_to_be_isolated() {
+    let Some(program) = build("outside.c", &[]) else { return };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crashing");
+    std::fs::create_dir_all(&folder).unwrap();
+    let [source, library] = ["crashing.c", "crashing.so"].map(|it| folder.join(it));
+    std::fs::write(&source, "void use(void) { *(volatile int *)0 = 1; }\n").unwrap();
+    let mut compile = Command::new("cc");
+    compile.args(["-shared", "-fPIC", "-O1"]).arg(&source).arg("-o").arg(&library);
+    if !compile.status().is_ok_and(|it| it.success()) {
+        return eprintln!("notice: skipped: cc does not compile");
+    }
+    let own = ["dlopen", library.to_str().unwrap()];
+    let next = |given: &[&str]| {
+        let found = program.by_first().explore_main_with(&own, given);
+        assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
+        found.out.lines().find(|it| it.starts_with("next: ")).expect("what to type").to_owned()
+    };
+    assert!(next(&[]).ends_with(" --isolate"), "{}", next(&[]));
+    let isolated = next(&["--isolate"]);
+    assert_eq!(isolated.matches("--isolate").count(), 1, "{isolated}");
+}

@@ -12,7 +12,7 @@ use clewline_methods::{
     },
     relaxed::{ElementCalls, Matrices, QuasiQuery},
 };
-use clewline_report::render::text::shell_word;
+use clewline_report::render::{Cause, text::shell_word};
 use clewline_specs as specs;
 use clewline_threads::control::MemoryModel;
 
@@ -281,8 +281,19 @@ fn next_of_finding(
         }
     };
     let page = (!args.drawings.have_page()).then(|| format!("{again} --html report.html"));
-    more.into_iter().chain(page).chain(relaxed(args, subject, finding)).collect()
+    let isolated = isolated(subject, finding, command);
+    isolated.into_iter().chain(more).chain(page).chain(relaxed(args, subject, finding)).collect()
 }
+
+/// The command that shows whether a crash is one of the code: of a library that is not seen, memory
+/// that it maps itself is not restored.
+fn isolated(subject: &Subject, finding: &LineUpFinding, command: &str) -> Option<String> {
+    let is_open = finding.cause == Cause::Crash && !command.contains(" --isolate");
+    let has_library = || subject.unseen().sentences.iter().any(|it| it.contains(NOT_COMPILED));
+    (is_open && has_library()).then(|| format!("{command} --isolate"))
+}
+
+const NOT_COMPILED: &str = " was not compiled for this";
 
 /// The command that allows results of `finding` that may be intended: they hide what else is wrong.
 fn relaxed(args: &Args, subject: &Subject, finding: &LineUpFinding) -> Option<String> {
