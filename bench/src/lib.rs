@@ -1,6 +1,7 @@
 //! What the benchmarks share: histories in the shapes of the papers, stopwatches, and memory of a
 //! process.
 
+pub mod limited;
 pub mod relaxed;
 pub mod store;
 
@@ -158,20 +159,7 @@ impl Shape {
     /// None if no two results of one method among the last [`TAIL_OPERATIONS`] operations do.
     #[must_use]
     pub fn violate(&self, recording: &Recording) -> Option<Recording> {
-        let history = &recording.history;
-        let len = history.len();
-        let id = OperationId::from_index;
-        let pairs = (1..TAIL_OPERATIONS.min(len)).flat_map(|last| (0..last).map(move |at| (at, last)));
-        for (a, b) in pairs.map(|(at, last)| (id(len - 1 - last), id(len - 1 - at))) {
-            if history.call(a).method != history.call(b).method || history.ret(a) == history.ret(b) {
-                continue;
-            }
-            let exchanged = history.clone().try_map(|it, call, ret| {
-                let other = if it == a { Some(b) } else { (it == b).then_some(a) };
-                Ok::<_, ()>((call, other.map_or(ret, |other| history.ret(other).copied())))
-            });
-            let Ok(history) = exchanged else { continue };
-            let changed = Recording { history, ..recording.clone() };
+        for changed in exchanged(recording) {
             let case = self.load(changed.clone());
             let budget = Budget::unlimited().with_configurations(JUDGED_CONFIGURATIONS_MAX);
             match check(checker("jit-graph"), &case.problems()[0], &budget) {
@@ -181,6 +169,31 @@ impl Shape {
         }
         None
     }
+}
+
+/// `recording` with two results of one method exchanged, for each two of the last
+/// [`TAIL_OPERATIONS`] operations, those nearest to its end first.
+pub fn exchanged(recording: &Recording) -> impl Iterator<Item = Recording> {
+    let history = &recording.history;
+    let len = history.len();
+    let id = move |last: usize| OperationId::from_index(len - 1 - last);
+    let pairs = (1..TAIL_OPERATIONS.min(len)).flat_map(|last| (0..last).map(move |at| (at, last)));
+    pairs.filter_map(move |(at, last)| {
+        let (a, b) = (id(last), id(at));
+        let is_alike = history.call(a).method == history.call(b).method;
+        if !is_alike
+            || history.ret(a).is_none()
+            || history.ret(b).is_none()
+            || history.ret(a) == history.ret(b)
+        {
+            return None;
+        }
+        let exchanged = history.clone().try_map(|it, call, ret| {
+            let other = if it == a { Some(b) } else { (it == b).then_some(a) };
+            Ok::<_, ()>((call, other.map_or(ret, |other| history.ret(other).copied())))
+        });
+        Some(Recording { history: exchanged.ok()?, ..recording.clone() })
+    })
 }
 
 const TAIL_OPERATIONS: usize = 32;

@@ -2,28 +2,25 @@
 //! and overlap: where the cliffs are.
 //!
 //! One row for each specification, one column for each way to generate, and in each cell the
-//! processor time in seconds of `auto` from the loaded history to its verdict, by 4, 8 and 16
-//! processes. A history is given up after ten seconds of processor time, or beyond 2 GiB; then the
-//! cell is the greatest power of ten that was judged, and why no more: `1,000 (time)`. Arguments:
-//! the greatest number of operations (100000), the seconds (10), names of specifications (all).
+//! processor time in seconds of `auto` from the loaded history to its verdict, by 4, 8, 16 and 32
+//! processes, with the memory of searches beyond half a GiB. A history is given up after ten seconds
+//! of processor time, or beyond 2 GiB; then the cell is the greatest power of ten that was judged,
+//! and why no more: `10^3 (time)`. Arguments: the greatest number of operations (100000), the
+//! seconds (10), names of specifications (all).
 //!
 //! ```sh
 //! cargo run --release --manifest-path bench/Cargo.toml --bin growth -- 10000 10 stack deque
 //! ```
 
-use std::{
-    collections::BTreeSet,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::{collections::BTreeSet, time::Duration};
 
-use clewline_check::{JudgeOptions, judge};
-use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Reason, ValueDomain, Verdict};
+use clewline_bench::limited::{Judged, judge_within};
+use clewline_core::{GeneratorConfig, Reason, ValueDomain, Verdict};
 use clewline_specs::{CATALOG, find};
-use cpu_time::{ProcessTime, ThreadTime};
 
 const MEMORY_BYTES_MAX: usize = 2 << 30;
-const PROCESSES: [usize; 3] = [4, 8, 16];
+const SHOWN_BYTES_MIN: usize = 1 << 29;
+const PROCESSES: [usize; 4] = [4, 8, 16, 32];
 const OPERATIONS_MIN: usize = 100;
 
 fn main() {
@@ -62,7 +59,11 @@ const VARIANTS: &[(&str, Change)] = &[
     ("distinct", |it| it.values = ValueDomain::Distinct),
     ("overlap 0.9", |it| it.overlap = 0.9),
     ("5 % pending", |it| it.pending = 0.05),
+    ("half peeks", |it| it.mix = vec![(PEEKS.to_owned(), 1)]),
 ];
+
+/// Stands for all methods that peek; each of the others is as frequent as it is by default.
+const PEEKS: &str = "peeks";
 
 /// The time that the longest history takes, or the longest that was decided.
 fn grow(
@@ -86,49 +87,45 @@ fn grow(
             ..GeneratorConfig::default()
         };
         change(&mut config);
+        if !config.mix.is_empty() && !mix_peeks(name, &mut config) {
+            return "–".to_owned();
+        }
         let specification = find(name).expect("a specification");
         let Ok(case) = specification.load(specification.generate(&config)) else { return "none".to_owned() };
-        match decide(&*case, timeout) {
-            Ok((seconds, algorithm)) => {
-                deciders.extend(algorithm);
-                last = format!("{seconds:.2}");
+        let Judged { judgement, time, bytes, .. } = judge_within(&*case, timeout, MEMORY_BYTES_MAX);
+        let limit = match judgement.verdict {
+            Verdict::Holds(_) => {
+                deciders.extend(names_only(&judgement.algorithm));
+                last = format!("{:.2}", time.as_secs_f64());
+                if SHOWN_BYTES_MIN < bytes {
+                    last += &format!(" ({} MiB)", bytes >> 20);
+                }
+                operations *= 10;
+                continue;
             }
-            Err(limit) => {
-                let decided = if operations == OPERATIONS_MIN { 0 } else { operations / 10 };
-                return format!("**{decided} ({limit})**");
-            }
-        }
-        operations *= 10;
+            Verdict::Unknown(Reason::Memory(_)) => "memory",
+            Verdict::Unknown(_) => "time",
+            Verdict::Violated(_) => panic!("what is generated holds"),
+        };
+        return match operations {
+            OPERATIONS_MIN => format!("**0 ({limit})**"),
+            _ => format!("**10^{} ({limit})**", operations.ilog10() - 1),
+        };
     }
     last
 }
 
-/// The time it takes, and who decided; or the limit that was hit.
-fn decide(case: &dyn ErasedHistory, timeout: Duration) -> Result<(f64, Vec<String>), &'static str> {
-    let budget = Budget::unlimited().with_memory(MEMORY_BYTES_MAX);
-    let is_over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let start = ProcessTime::now();
-            while !is_over.load(Ordering::Relaxed) {
-                std::thread::sleep(Duration::from_millis(1));
-                if timeout < start.elapsed() {
-                    budget.stop(Reason::Time(timeout));
-                }
-            }
-        });
-        let start = ThreadTime::now();
-        let judgement =
-            judge(case.problems(), &JudgeOptions { budget: budget.clone(), ..JudgeOptions::default() });
-        let time = start.elapsed();
-        is_over.store(true, Ordering::Relaxed);
-        match judgement.verdict {
-            Verdict::Holds(_) => Ok((time.as_secs_f64(), names_only(&judgement.algorithm))),
-            Verdict::Unknown(Reason::Memory(_)) => Err("memory"),
-            Verdict::Unknown(_) => Err("time"),
-            Verdict::Violated(_) => panic!("what is generated holds"),
-        }
-    })
+/// Makes half of the operations peeks; false if the object has none.
+fn mix_peeks(name: &str, config: &mut GeneratorConfig) -> bool {
+    let family = name.split(':').next().unwrap_or(name);
+    let Some(entry) = CATALOG.iter().find(|it| it.name == family) else { return false };
+    let (peeks, others): (Vec<_>, Vec<_>) = entry.methods().partition(|it| it.starts_with("peek"));
+    let weighted = |names: &[&str], weight: usize| {
+        names.iter().map(|&it| (it.to_owned(), weight as u32)).collect::<Vec<_>>()
+    };
+    config.mix = weighted(&peeks, others.len());
+    config.mix.extend(weighted(&others, peeks.len()));
+    !peeks.is_empty()
 }
 
 /// Who decided, without the numbers of operations.

@@ -46,11 +46,10 @@
 //!   nothing. What comes between may as well happen before the pop, above the element that it
 //!   removes. If no operation finds what lies below, the pop need not take effect.
 //! * *Pending operations that are alike* are used in the order of their calls: they are counted.
-//! * *Configurations that were reached before*, with a use as good: no more of any kind, and with as
+//! * *Configurations that were reached before*, with a use as good: no more of any kind, and as
 //!   many or more possible before. What follows depends on the frame, on which complete operations
-//!   are left, and on the use, nothing else; and if a sequence of operations may follow one use, it
-//!   may follow a better one. In the same way a prefix of a frame is dropped if another one uses no
-//!   more.
+//!   are left, and on the use, nothing else; and what may follow one use may follow a better one.
+//!   In the same way a prefix of a frame is dropped if another one uses no more.
 //!
 //! None of these is in the way of another. Of all linearizations take those that use the fewest
 //! pending operations, and of these one in which complete operations that are not pushes are as
@@ -59,8 +58,8 @@
 //!
 //! # The order of trying
 //!
-//! The last configuration reached is continued first. If one was reached before with another use, it
-//! is put aside, and so is what was parked and has become possible: that is tried, the one with most
+//! The last configuration reached is continued first. If one was reached before with another use,
+//! it is put aside, and so is what was parked and has become possible: that is tried, what has most
 //! operations first, when nothing else is left. On natural histories it rarely matters which of
 //! several uses it was.
 //!
@@ -436,9 +435,6 @@ impl<'c> Search<'c> {
     /// The operations that may come next, those to try first in front.
     fn find_moves(&mut self, at: u32) {
         let Reached { frame, set, before, .. } = self.reached[at as usize];
-        if set.rank as usize == self.timeline.by_return.len() {
-            return;
-        }
         let push = self.frames[frame as usize].push;
         let columns = self.columns;
         let value = if push == NONE { NONE } else { columns.elements[push as usize] };

@@ -198,7 +198,9 @@ fn long(
 /// Too many orders for a search that knows the contents of the stack.
 #[test]
 fn long_histories_with_few_values() {
-    for (processes, values, pending) in [(4, 20, 0.0), (8, 20, 0.0), (8, 5, 0.0), (8, 10, 0.01), (8, 20, 0.05)] {
+    for (processes, values, pending) in
+        [(4, 20, 0.0), (8, 20, 0.0), (8, 5, 0.0), (8, 10, 0.01), (8, 20, 0.05)]
+    {
         let case = long(5_000, processes, values, pending, 0);
         let problem = &case.problems()[0];
         let budget = Budget::unlimited().with_configurations(500_000);
