@@ -146,6 +146,33 @@ fn weaker_problems() {
     assert!(share(2_000) < counts.holds.min(counts.violated), "{counts:?}");
 }
 
+/// Which of few pending operations were used below an element matters for what comes above it.
+#[test]
+fn scarce_pending_operations() {
+    let mut counts = VerdictCounts::default();
+    let cases = pick_of_three(3_000, 60_000, 1_000_000);
+    for seed in 0..cases as u64 {
+        let mut random = Random::new(seed ^ 0x5ca1e);
+        let plan = GeneratorConfig {
+            operations: 10 + random.below(20),
+            processes: 2 + random.below(3),
+            overlap: [0.3, 0.6][random.below(2)],
+            values: ValueDomain::Below(1 + random.below(3) as u32),
+            seed,
+            ..GeneratorConfig::default()
+        };
+        let case = generated_of("stack", &plan, 0);
+        let pending = 15 + random.below(25);
+        let weaker = case.problems()[0].weaken(|_| match random.below(100) {
+            0..5 => Retain::Drop,
+            it if it < pending => Retain::CallOnly,
+            _ => Retain::All,
+        });
+        agree(&Pushdown, &weaker, &JitGraph, &mut counts);
+    }
+    assert!(cases / 10 < counts.holds.min(counts.violated), "{counts:?}");
+}
+
 #[track_caller]
 fn check_drawn(drawing: &str, expected: &str) {
     let case = drawn("stack", drawing);
