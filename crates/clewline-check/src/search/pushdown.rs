@@ -591,7 +591,7 @@ impl<'c> Search<'c> {
     /// Whether all operations of a set were called before the push of a frame returned.
     fn might_come_before(&self, set: Set, frame: u32) -> bool {
         let push = self.frames[frame as usize].push;
-        if push == NONE || self.columns.is_pending(push as usize) {
+        if push == NONE {
             return false;
         }
         let end = self.columns.intervals[push as usize].right;
