@@ -33,6 +33,7 @@ mod contract;
 pub mod counter;
 pub mod grow_only_set;
 mod lifetimes;
+pub mod links;
 pub mod multiset;
 mod observers;
 mod overtaking;
@@ -45,6 +46,7 @@ pub mod queue;
 pub mod register;
 pub mod set;
 pub mod stack;
+pub mod uses;
 mod verdict;
 
 use clewline_core::{

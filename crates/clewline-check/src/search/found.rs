@@ -5,8 +5,8 @@ use clewline_core::{
 };
 use clewline_monitor::{Columns, Unsupported};
 
-use super::links::{positions_by_call, positions_by_return};
 use crate::prefix::{first_failing_return, until};
+use clewline_monitor::links::{positions_by_call, positions_by_return};
 
 /// What a search found, as positions.
 #[derive(Clone, Debug, PartialEq, Eq)]

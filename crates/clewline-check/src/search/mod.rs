@@ -39,7 +39,6 @@ pub mod grow_only_set;
 pub mod jit_graph;
 pub mod jit_tree;
 pub mod late_pushes;
-mod links;
 pub mod oracle;
 mod present;
 pub mod pushdown;

@@ -38,11 +38,11 @@ use clewline_core::{
 };
 use clewline_monitor::{Columns, Interval, NONE, Unsupported};
 
-use super::links::{Links, positions_by_call, positions_by_return, random_bits};
 use crate::{
     checker::Checker,
     pace::{LOOK_WORK, Pace, STEP_WORK},
 };
+use clewline_monitor::links::{Links, positions_by_call, positions_by_return, random_bits};
 
 /// See the [module documentation](self).
 #[derive(Debug)]

@@ -112,12 +112,14 @@
 use std::collections::HashSet;
 
 use clewline_core::{Budget, Charge, ObjectKind, Problem, Reason, RoleKind, Verdict, sort_by_key};
-use clewline_monitor::{Columns, NONE};
+use clewline_monitor::{
+    Columns, NONE,
+    links::{Links, positions_by_call, positions_by_return, random_bits},
+};
 
 use super::{
     backtracking::{Longest, add_move},
     found::{Found, Scope, as_far_as_allowed},
-    links::{Links, positions_by_call, positions_by_return, random_bits},
     window::{Undo, Window},
 };
 use crate::{

@@ -7,7 +7,7 @@ use super::{
     side::gaps_of,
     state::{Move, Search},
 };
-use crate::search::links::Links;
+use clewline_monitor::links::Links;
 
 /// The order that the moves stand for, with all complete pushes.
 ///

@@ -1,12 +1,9 @@
 //! The pushes at one end: which gaps are dead for them.
 
 use clewline_core::{Budget, Reason};
-use clewline_monitor::Columns;
+use clewline_monitor::{Columns, links::Links};
 
-use crate::{
-    pace::{LOOK_WORK, Pace},
-    search::links::Links,
-};
+use crate::pace::{LOOK_WORK, Pace};
 
 /// The pushes of one side: which gaps are dead for them.
 pub(super) struct Side {

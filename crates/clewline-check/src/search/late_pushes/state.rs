@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 
 use clewline_core::{Budget, Charge, Reason, RoleKind};
-use clewline_monitor::{Columns, NONE};
+use clewline_monitor::{
+    Columns, NONE,
+    links::{Links, positions_by_call, positions_by_return, random_bits},
+};
 
 use super::{
     backtracking::Backtracking,
@@ -11,10 +14,7 @@ use super::{
 };
 use crate::{
     pace::{LOOK_WORK, Pace, STEP_WORK},
-    search::{
-        backtracking::Longest,
-        links::{Links, positions_by_call, positions_by_return, random_bits},
-    },
+    search::backtracking::Longest,
 };
 
 // A configuration with a single move is remembered only if the number of placed pops is a

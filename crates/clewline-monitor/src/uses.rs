@@ -8,15 +8,14 @@
 use std::collections::HashMap;
 
 use clewline_core::RoleKind;
-use clewline_monitor::Columns;
 
-use crate::search::links::positions_by_call;
+use crate::{columns::Columns, links::positions_by_call};
 
 /// The number of the use in which there is nothing.
-pub(super) const NOTHING: u32 = 0;
+pub const NOTHING: u32 = 0;
 
 /// The operations of one kind that are used in a part.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Count {
     kind: u32,
     used: u32,
@@ -25,7 +24,8 @@ struct Count {
 }
 
 /// Uses by their numbers, and the pending operations of each kind.
-pub(super) struct Uses {
+#[derive(Debug)]
+pub struct Uses {
     // The pending operations of each kind, by their calls: pushes by value, and pops at the end.
     alike: Vec<Vec<u32>>,
     // The counts of each use, by kinds; equal uses have the same number.
@@ -38,7 +38,9 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    pub(super) fn new(columns: &Columns) -> Uses {
+    /// The use in which there is nothing, and the pending operations.
+    #[must_use]
+    pub fn new(columns: &Columns) -> Uses {
         let mut uses = Uses {
             alike: vec![Vec::new(); columns.names.len() + 1],
             uses: vec![Box::default()],
@@ -56,13 +58,14 @@ impl Uses {
 
     /// The pending operation that stands for a push of this value, or a pop if there is none: the
     /// one called first.
-    pub(super) fn first(&self, value: Option<u32>) -> Option<u32> {
+    #[must_use]
+    pub fn first(&self, value: Option<u32>) -> Option<u32> {
         let kind = value.map_or(self.alike.len() - 1, |it| it as usize);
         self.alike[kind].first().copied()
     }
 
     /// The use of one more operation like `at`, in the gap `gap` or later, after the part `before`.
-    pub(super) fn and(&mut self, columns: &Columns, before: u32, at: u32, gap: u32) -> Option<u32> {
+    pub fn and(&mut self, columns: &Columns, before: u32, at: u32, gap: u32) -> Option<u32> {
         let kind = kind_of(columns, at)?;
         let is_called = |&it: &u32| columns.intervals[it as usize].left <= gap;
         let called = self.alike[kind as usize].partition_point(is_called) as u32;
@@ -72,7 +75,7 @@ impl Uses {
 
     /// The use of two parts, of which the second comes after the first; `None` if too many are used
     /// in the first.
-    pub(super) fn join(&mut self, first: u32, second: u32) -> Option<u32> {
+    pub fn join(&mut self, first: u32, second: u32) -> Option<u32> {
         if first == NOTHING || second == NOTHING {
             return Some(first | second);
         }
@@ -99,7 +102,8 @@ impl Uses {
     }
 
     /// Whether the second part may come after the first.
-    pub(super) fn fits(&self, first: u32, second: u32) -> bool {
+    #[must_use]
+    pub fn fits(&self, first: u32, second: u32) -> bool {
         let mut before = self.uses[first as usize].iter().peekable();
         self.uses[second as usize].iter().all(|it| {
             while before.next_if(|other| other.kind < it.kind).is_some() {}
@@ -109,12 +113,14 @@ impl Uses {
 
     /// Whether all that is possible after a part with the use `other`, and all that is possible
     /// before it, is possible with the use `it`.
-    pub(super) fn is_as_good(&self, it: u32, other: u32) -> bool {
+    #[must_use]
+    pub fn is_as_good(&self, it: u32, other: u32) -> bool {
         self.counts(it, other, |it, other| it.used <= other.used && other.slack <= it.slack)
     }
 
     /// Whether no more operations of any kind are used in `it` than in `other`.
-    pub(super) fn is_as_little(&self, it: u32, other: u32) -> bool {
+    #[must_use]
+    pub fn is_as_little(&self, it: u32, other: u32) -> bool {
         self.counts(it, other, |it, other| it.used <= other.used)
     }
 
@@ -131,7 +137,7 @@ impl Uses {
     }
 
     /// Replaces each pending operation of an order by one like it, in the order of their calls.
-    pub(super) fn resolve(&self, columns: &Columns, order: &mut [u32]) {
+    pub fn resolve(&self, columns: &Columns, order: &mut [u32]) {
         let mut used = vec![0; self.alike.len()];
         for at in order {
             if let Some(kind) = kind_of(columns, *at) {
@@ -154,7 +160,8 @@ impl Uses {
     }
 
     /// How many bytes there are.
-    pub(super) fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn bytes(&self) -> usize {
         2 * self.length * size_of::<Count>()
             + self.uses.capacity() * 3 * size_of::<Box<[Count]>>()
             + self.joined.capacity() * 2 * size_of::<(u32, u32, u32)>()

@@ -1,11 +1,13 @@
 //! Lists of operations from which a search removes, and to which it puts back.
 
 use clewline_core::sort_by_key;
-use clewline_monitor::Columns;
+
+use crate::columns::Columns;
 
 /// The operations that are left, in several lists, each in some order. The sentinels of the lists
 /// are the numbers from the number of operations on.
-pub(super) struct Links {
+#[derive(Debug)]
+pub struct Links {
     next: Vec<u32>,
     before: Vec<u32>,
     operations: u32,
@@ -13,42 +15,45 @@ pub(super) struct Links {
 
 impl Links {
     /// Empty lists.
-    pub(super) fn new(operations: usize, lists: usize) -> Links {
+    #[must_use]
+    pub fn new(operations: usize, lists: usize) -> Links {
         let itself = || (0..(operations + lists) as u32).collect();
         Links { next: itself(), before: itself(), operations: operations as u32 }
     }
 
     /// Puts an operation at the end of a list.
-    pub(super) fn push(&mut self, list: u32, at: u32) {
+    pub fn push(&mut self, list: u32, at: u32) {
         self.insert_before(at, self.operations + list);
     }
 
     /// Removes an operation; its links still say where it was.
-    pub(super) fn unlink(&mut self, at: u32) {
+    pub fn unlink(&mut self, at: u32) {
         let (before, next) = (self.before[at as usize], self.next[at as usize]);
         self.next[before as usize] = next;
         self.before[next as usize] = before;
     }
 
     /// Puts back what was removed last.
-    pub(super) fn relink(&mut self, at: u32) {
+    pub fn relink(&mut self, at: u32) {
         let (before, next) = (self.before[at as usize], self.next[at as usize]);
         self.next[before as usize] = at;
         self.before[next as usize] = at;
     }
 
     /// The first operation of a list.
-    pub(super) fn first(&self, list: u32) -> Option<u32> {
+    #[must_use]
+    pub fn first(&self, list: u32) -> Option<u32> {
         self.after(self.operations + list)
     }
 
     /// The operation before this one in its list, also if this one was removed.
-    pub(super) fn before(&self, at: u32) -> Option<u32> {
+    #[must_use]
+    pub fn before(&self, at: u32) -> Option<u32> {
         Some(self.before[at as usize]).filter(|&it| it < self.operations)
     }
 
     /// Puts an operation before another one, or at the end of the list whose sentinel that is.
-    pub(super) fn insert_before(&mut self, at: u32, next: u32) {
+    pub fn insert_before(&mut self, at: u32, next: u32) {
         let before = std::mem::replace(&mut self.before[next as usize], at);
         self.next[before as usize] = at;
         self.before[at as usize] = before;
@@ -56,18 +61,20 @@ impl Links {
     }
 
     /// Puts an operation after another one, or at the beginning of the list whose sentinel that is.
-    pub(super) fn insert_after(&mut self, at: u32, before: u32) {
+    pub fn insert_after(&mut self, at: u32, before: u32) {
         self.insert_before(at, self.next[before as usize]);
     }
 
     /// The operation after this one in its list.
-    pub(super) fn after(&self, at: u32) -> Option<u32> {
+    #[must_use]
+    pub fn after(&self, at: u32) -> Option<u32> {
         Some(self.next[at as usize]).filter(|&it| it < self.operations)
     }
 }
 
 /// Positions by their calls.
-pub(super) fn positions_by_call(columns: &Columns) -> Vec<u32> {
+#[must_use]
+pub fn positions_by_call(columns: &Columns) -> Vec<u32> {
     let mut positions: Vec<u32> = (0..columns.len() as u32).collect();
     // They are in order, unless the problem is weakened and some operations may take effect at any
     // time.
@@ -76,7 +83,8 @@ pub(super) fn positions_by_call(columns: &Columns) -> Vec<u32> {
 }
 
 /// Positions by their returns; of those that return in one gap, what was called first.
-pub(super) fn positions_by_return(columns: &Columns, by_call: &[u32]) -> Vec<u32> {
+#[must_use]
+pub fn positions_by_return(columns: &Columns, by_call: &[u32]) -> Vec<u32> {
     let mut place = vec![0_u32; columns.gaps() + 1];
     columns.intervals.iter().for_each(|it| place[it.right as usize + 1] += 1);
     for gap in 1..place.len() {
@@ -92,7 +100,8 @@ pub(super) fn positions_by_return(columns: &Columns, by_call: &[u32]) -> Vec<u32
 }
 
 /// Random bits of an operation: the hash of a set is the exclusive or of its members' bits.
-pub(super) fn random_bits(at: u32) -> u128 {
+#[must_use]
+pub fn random_bits(at: u32) -> u128 {
     let half = |seed: u64| {
         let mut bits = (u64::from(at) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed;
         bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
