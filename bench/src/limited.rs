@@ -22,7 +22,7 @@ pub struct Judged {
     pub bytes: usize,
 }
 
-/// Judges a history, but not for more processor time than this, nor beyond so many bytes.
+/// Judges a history, but not for more processor time than this, nor beyond this number of bytes.
 #[must_use]
 pub fn judge_within(case: &dyn ErasedHistory, timeout: Duration, bytes: usize) -> Judged {
     let budget = Budget::unlimited().with_memory(bytes);

@@ -1,11 +1,11 @@
 //! Clients that crash: histories in which 5 to 80 of 1,000 operations never return.
 //!
 //! One row for each specification and verdict, one column for each number of such operations, and
-//! in each cell the processor time in milliseconds of `auto` from the loaded history to its verdict,
-//! and the configurations it visited. Ten processes, of which half are busy, and 20 values; a map
-//! has one key. Each operation that never returned took effect. In violated histories two results
-//! near the end are exchanged; they are not minimized. A history is given up after ten seconds.
-//! Arguments: names of specifications.
+//! in each cell the processor time in milliseconds of `auto` from the loaded history to its
+//! verdict, and the configurations it visited. Ten processes, of which half are busy, and 20
+//! values; a map has one key. Each operation that never returned took effect. In violated
+//! histories two results near the end are exchanged; they are not minimized. A history is given up
+//! after ten seconds. Arguments: names of specifications.
 //!
 //! ```sh
 //! cargo run --release --manifest-path bench/Cargo.toml --bin crashed

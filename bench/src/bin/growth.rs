@@ -3,10 +3,10 @@
 //!
 //! One row for each specification, one column for each way to generate, and in each cell the
 //! processor time in seconds of `auto` from the loaded history to its verdict, by 4, 8, 16 and 32
-//! processes, with the memory of searches beyond half a GiB. A history is given up after ten seconds
-//! of processor time, or beyond 2 GiB; then the cell is the greatest power of ten that was judged,
-//! and why no more: `10^3 (time)`. Arguments: the greatest number of operations (100000), the
-//! seconds (10), names of specifications (all).
+//! processes, with the memory of searches beyond half a GiB. A history is given up after ten
+//! seconds of processor time, or beyond 2 GiB; then the cell is the greatest power of ten that was
+//! judged, and why no more: `10^3 (time)`. Arguments: the greatest number of operations (100000),
+//! the seconds (10), names of specifications (all).
 //!
 //! ```sh
 //! cargo run --release --manifest-path bench/Cargo.toml --bin growth -- 10000 10 stack deque

@@ -1,9 +1,9 @@
 //! Which pending operations were used, as far as it matters: how many of each kind, and when.
 //!
-//! Pending operations with the same role and value are *alike*. They are used in the order of their
-//! calls, so the n-th one must have been called when the n-th one is used. A *use* counts them for a
-//! part of a linearization, whatever comes before: for each kind, the number used in it, and the
-//! *slack*, which is how many may have been used before the part.
+//! Pending operations with the same role and value are *alike*. They are used in the order of
+//! their calls, so the n-th one must have been called when the n-th one is used. A *use* counts
+//! them for a part of a linearization, whatever comes before: for each kind, the number used in
+//! it, and the *slack*, which is how many may have been used before the part.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ pub const NOTHING: u32 = 0;
 struct Count {
     kind: u32,
     used: u32,
-    // At most so many may have been used before.
+    // How many may have been used before, at most.
     slack: u32,
 }
 

@@ -17,8 +17,8 @@
 //!
 //! Nor is it searched again because other pending operations were used below it. A configuration
 //! has the *use* of pending operations since its frame began, with the number of those that may
-//! have been used before ([`uses`](clewline_monitor::uses)), and a frame has *prefixes*, the uses before it. What uses too
-//! many with each prefix is *parked* until the frame has another prefix.
+//! have been used before ([`uses`](clewline_monitor::uses)), and a frame has *prefixes*, the uses
+//! before it. What uses too many with each prefix is *parked* until the frame has another prefix.
 //!
 //! The history holds if a configuration is reached in which every complete operation is
 //! linearized, in any frame.
