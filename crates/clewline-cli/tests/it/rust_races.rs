@@ -301,7 +301,7 @@ fn weak_message() {
 
 /// A crate with this source, unless it cannot be explored here. Crates of one name would be built
 /// into one file.
-fn made_crate(name: &str, source: &str) -> Option<Folder> {
+pub(crate) fn made_crate(name: &str, source: &str) -> Option<Folder> {
     if !is_possible() {
         return None;
     }

@@ -36,13 +36,16 @@ pub(super) fn shown(address: usize) -> Option<Site> {
     resolve(address).or_else(library)
 }
 
-/// Whether the user wrote the atomic access at `address`: it is inlined, through the functions of
-/// atomics only, into code outside the standard libraries.
-pub(super) fn is_own_atomic(address: usize) -> bool {
+/// The code into which the atomic access at `address` is inlined, through the functions of atomics
+/// only.
+pub(super) fn atomic_caller(address: usize) -> Option<Site> {
     const ATOMICS: [&str; 3] = ["/core/src/sync/atomic.rs", "/core/src/intrinsics", "/core/src/macros"];
-    let sites = inlined(address);
-    let caller = sites.iter().find(|it| !ATOMICS.iter().any(|part| it.file.contains(part)));
-    caller.is_some_and(|it| it.line != 0 && !is_standard(&it.file))
+    inlined(address).into_iter().find(|it| !ATOMICS.iter().any(|part| it.file.contains(part)))
+}
+
+/// Whether it is a line outside the standard libraries.
+pub(super) fn is_user_line(site: &Site) -> bool {
+    site.line != 0 && !is_standard(&site.file)
 }
 
 /// The functions that are inlined at the call that returns to `address`, innermost first, and the
@@ -64,7 +67,7 @@ fn inlined(address: usize) -> Vec<Site> {
 static OWN_LINES: RuntimeOwned<BTreeMap<usize, bool>> = RuntimeOwned::new(BTreeMap::new());
 
 fn is_own_line(address: usize) -> bool {
-    let resolved = || resolve(address).is_some_and(|it| it.line != 0 && !is_standard(&it.file));
+    let resolved = || resolve(address).is_some_and(|it| is_user_line(&it));
     *OWN_LINES.get().entry(address).or_insert_with(resolved)
 }
 

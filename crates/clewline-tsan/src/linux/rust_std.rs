@@ -42,14 +42,38 @@ pub(super) fn contains_code(address: usize) -> bool {
     is_linked() && *CODE.get().get_or_insert_default().entry(address).or_insert_with(is_there)
 }
 
-/// Of each atomic access that was asked for, by its address: whether it is the library's.
-static ACCESSES: RuntimeOwned<Option<FxHashMap<usize, bool>>> = RuntimeOwned::new(None);
+/// The code that makes an atomic access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Accessor {
+    /// The user's.
+    User,
+    /// That of `Arc`, to its counts.
+    References,
+    /// That of another part of the library.
+    Library,
+}
+
+/// Of each atomic access that was asked for, by its address.
+static ACCESSES: RuntimeOwned<Option<FxHashMap<usize, Accessor>>> = RuntimeOwned::new(None);
+
+fn accessor(address: usize) -> Accessor {
+    let find = || match current_task::as_runtime(|| places::atomic_caller(address)) {
+        Some(it) if places::is_user_line(&it) => Accessor::User,
+        Some(it) if it.file.ends_with("/alloc/src/sync.rs") => Accessor::References,
+        _ => Accessor::Library,
+    };
+    *ACCESSES.get().get_or_insert_default().entry(address).or_insert_with(find)
+}
 
 /// Whether the atomic access at an address of the program is one of the library, as far as known:
 /// other accesses to the same atomic may not be seen.
 pub(super) fn makes_access(address: usize) -> bool {
-    let is_made = || !current_task::as_runtime(|| places::is_own_atomic(address));
-    is_linked() && *ACCESSES.get().get_or_insert_default().entry(address).or_insert_with(is_made)
+    is_linked() && accessor(address) != Accessor::User
+}
+
+/// Whether the atomic access at an address of the program counts the references to an `Arc`.
+pub(super) fn counts_references(address: usize) -> bool {
+    is_linked() && accessor(address) == Accessor::References
 }
 
 /// Looks for these functions in the program. Returns their addresses; `None` if they cannot be

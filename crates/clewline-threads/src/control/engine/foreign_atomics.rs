@@ -25,8 +25,6 @@ pub struct ForeignAccess {
     pub order: Ordering,
     /// The place in the code.
     pub place: Place,
-    /// Whether code that is not seen may have written it before it was first seen.
-    pub is_unseen: bool,
 }
 
 /// The effect of a store.
@@ -152,6 +150,16 @@ impl Control {
         }
     }
 
+    /// An access to the whole word at `address`, to which the model does not apply, finds `old` and
+    /// leaves `new`. Returns whether code that is not seen has stored `old`; `None` if it is not
+    /// known.
+    #[must_use]
+    pub fn is_stored_unseen(self, address: usize, old: u64, new: u64) -> Option<bool> {
+        let engine = self.engine();
+        let word = engine.objects.id(address);
+        engine.memory().is_stored_unseen(word, old, new)
+    }
+
     /// A load, where memory holds `held`.
     #[must_use]
     pub fn load_in_model(self, access: &ForeignAccess, held: u64) -> Loaded {
@@ -164,7 +172,7 @@ impl Control {
     /// Begins an access where memory holds `held`.
     fn open(self, access: &ForeignAccess, held: u64) -> AtomicAccess {
         let by = self.access_by(access);
-        if self.with(|memory, _| memory.open(by, access.size, held, access.is_unseen)) {
+        if self.with(|memory, _| memory.open(by, access.size, held)) {
             self.note_unseen_effect();
         }
         by

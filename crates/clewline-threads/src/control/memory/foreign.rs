@@ -14,20 +14,14 @@
 use clewline_explore::{SharedId, TaskId};
 
 use super::{
-    super::view::View, AtomicAccess, MemoryState, Message, origin::Origin, release_acquire::STAMP_GAP,
+    super::view::View, AtomicAccess, MemoryState, Message, TaskState, origin::Origin,
+    release_acquire::STAMP_GAP,
 };
 
 impl MemoryState {
-    /// The atomic that `by` accesses holds `held`. If that is not what was stored, or if nothing is
-    /// known and `is_unseen` code may have stored it, that code may have released everything.
-    /// Returns whether that is so.
-    pub(in crate::control) fn open(
-        &mut self,
-        by: AtomicAccess,
-        size: usize,
-        held: u64,
-        is_unseen: bool,
-    ) -> bool {
+    /// The atomic that `by` accesses holds `held`. If that is not what was stored, code that is not
+    /// seen may have released everything. Returns whether that is so.
+    pub(in crate::control) fn open(&mut self, by: AtomicAccess, size: usize, held: u64) -> bool {
         self.task(by.task);
         let location = self.at(by.object);
         let is_new = location.messages.is_empty();
@@ -35,8 +29,7 @@ impl MemoryState {
             return false;
         }
         self.forget_stores(by.object);
-        let is_foreign = !is_new || is_unseen;
-        let (view, origin) = if !is_foreign {
+        let (view, origin) = if is_new {
             (View::default(), Origin::INITIAL)
         } else {
             self.has_global_effect = true;
@@ -47,7 +40,7 @@ impl MemoryState {
         (location.held, location.size) = (held, size as u8);
         let stamp = location.first_stamp;
         location.messages.push(Message { stamp, value: held, view, is_followed: false, origin });
-        is_foreign
+        !is_new
     }
 
     /// The newest store of each location.
@@ -74,8 +67,19 @@ impl MemoryState {
     /// Accesses to a word may be of equal sizes from now on.
     pub(in crate::control) fn forget_word(&mut self, word: SharedId) {
         if let Some(location) = self.locations.get_mut(word.0 as usize) {
-            location.is_mixed = false;
+            (location.is_mixed, location.known) = (false, None);
         }
+    }
+
+    /// An access to a mixed word finds `old` and leaves `new`. Returns whether code that is not seen
+    /// has stored `old`; `None` if it is not known.
+    pub(in crate::control) fn is_stored_unseen(
+        &mut self,
+        word: SharedId,
+        old: u64,
+        new: u64,
+    ) -> Option<bool> {
+        self.at(word).known.replace(new).map(|it| it != old)
     }
 
     /// The size of the accesses to the atomic; 0 if none is known.
@@ -135,8 +139,13 @@ impl MemoryState {
 
     /// `task` may have released what it knows, unseen.
     pub(in crate::control) fn release_unseen(&mut self, task: TaskId) {
-        self.has_global_effect = true;
         let known = self.task(task).clocks.now.stores().to_vec();
+        let knows = |it: &TaskState| {
+            let all = it.clocks.now.stores().iter().chain(std::iter::repeat(&0));
+            known.iter().zip(all).all(|(released, its)| released <= its)
+        };
+        // To acquire what all know makes no difference.
+        self.has_global_effect |= !self.tasks.iter().all(knows);
         if self.released_unseen.len() < known.len() {
             self.released_unseen.resize(known.len(), 0);
         }

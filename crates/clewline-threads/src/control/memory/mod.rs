@@ -169,6 +169,8 @@ struct Location {
     size: u8,
     // Of a word of foreign code: accesses of different sizes overlap in it.
     is_mixed: bool,
+    // Of such a word: the value that code which is seen has left there, if it is known.
+    known: Option<u64>,
 }
 
 #[derive(Debug, Default)]

@@ -96,19 +96,38 @@ fn is_modelled<T: Word>(control: Control, address: *mut T, pc: usize) -> bool {
 /// The access as a memory model sees it.
 fn modelled<T: Word>(address: *mut T, By { pc, order }: By) -> ForeignAccess {
     let (address, place) = (address as usize, current_task::place(pc).part(address as usize & 7));
-    ForeignAccess { address, size: T::SIZE_BYTES, order, place, is_unseen: races::has_unseen_code() }
+    ForeignAccess { address, size: T::SIZE_BYTES, order, place }
 }
 
-/// Under a weak memory model, an access to memory that the model does not cover.
+/// Under a weak memory model, an access to memory that the model does not cover. It finds `old` and
+/// leaves `new`.
 #[inline(always)]
-fn note_mixed<T: Word>(control: Control, address: *mut T, what: Atomic, by: By) {
+fn note_mixed<T: Word>(control: Control, address: *mut T, what: Atomic, [old, new]: [T; 2], by: By) {
     if control.has_weak_memory() {
         control.access_mixed(&modelled(address, by), what != Atomic::Store, what != Atomic::Load);
-        if races::has_unseen_code() {
-            // Code that is not seen may have stored what is read, and released everything.
+        let values = [old.bits(), new.bits()];
+        if races::has_unseen_code() && is_stored_unseen::<T>(control, address as usize, what, values, by) {
+            // It may have released everything.
             control.note_unseen_acquire(control.task());
         }
     }
+}
+
+/// Whether code that is not seen may have stored what an access of Rust's standard library reads.
+/// If it has counted references, the count is another one. Other values may have been stored again,
+/// which matters to accesses that acquire.
+#[cold]
+fn is_stored_unseen<T: Word>(
+    control: Control,
+    address: usize,
+    what: Atomic,
+    [old, new]: [u64; 2],
+    By { pc, order }: By,
+) -> bool {
+    let is_word = T::SIZE_BYTES == 8 && address.is_multiple_of(8);
+    let is_other = is_word.then(|| control.is_stored_unseen(address, old, new)).flatten();
+    let acquires = what != Atomic::Load || order != Ordering::Relaxed;
+    is_other == Some(true) || acquires && !rust_std::counts_references(pc)
 }
 
 fn missed(it: Option<Missed>) -> String {
@@ -306,7 +325,7 @@ fn load<T: Word>(address: *mut T, by: By) -> T {
     }
     // SAFETY: the code under test requests this access. An invalid access is a finding.
     let value = unsafe { read(address) };
-    note_mixed(control, address, Atomic::Load, by);
+    note_mixed(control, address, Atomic::Load, [value; 2], by);
     record_load(control, address as usize, value, by);
     value
 }
@@ -333,10 +352,10 @@ fn update<T: Word>(address: *mut T, what: Atomic, by: By, change: impl Fn(T) -> 
         let by = Exchange { pc: by.pc, success: by.order, failure: by.order };
         return update_in_model(control, address, by, false, &|it| Some(change(it))).0;
     }
-    note_mixed(control, address, what, by);
     // SAFETY: the code under test requests this access. An invalid access is a finding.
     let old = unsafe { read(address) };
     let new = change(old);
+    note_mixed(control, address, what, [old, new], by);
     // SAFETY: as above.
     unsafe { write(address, new) };
     after(control, address as usize, what, old, new, by);
@@ -364,16 +383,18 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, by:
         let (old, is_new) = update_in_model(control, address, by, may_fail, &change);
         return if is_new { Ok(old) } else { Err(old) };
     }
-    note_mixed(control, address, Atomic::Update, By { pc: by.pc, order: by.success });
     // SAFETY: the code under test requests this access. An invalid access is a finding.
     let old = unsafe { read(address) };
+    let fails = old == current && may_fail && control.fails_spuriously(current_task::place(by.pc));
+    let left = if old == current && !fails { new } else { old };
+    note_mixed(control, address, Atomic::Update, [old, left], By { pc: by.pc, order: by.success });
     if old != current {
         record_load(control, address as usize, old, failed);
         let found = || format!("{}, not {}", shown(old.bits()), shown(current.bits()));
         set_detail(control, address as usize, found);
         return Err(old);
     }
-    if may_fail && control.fails_spuriously(current_task::place(by.pc)) {
+    if fails {
         record_load(control, address as usize, old, failed);
         let found = || format!("{}, and fails for no reason", shown(old.bits()));
         set_detail(control, address as usize, found);

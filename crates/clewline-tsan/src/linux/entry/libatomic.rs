@@ -33,8 +33,7 @@ fn after(before: Option<(Control, u64)>, what: Atomic, order: c_int, size: usize
     let Some((control, old)) = before else { return };
     let (order, size, new) = (ordering(order), size.max(1), contents(address, size));
     if control.has_weak_memory() {
-        let (place, is_unseen) = (current_task::place(pc), races::has_unseen_code());
-        let access = ForeignAccess { address, size, order, place, is_unseen };
+        let access = ForeignAccess { address, size, order, place: current_task::place(pc) };
         control.mix_memory(address, size);
         control.access_mixed(&access, what != Atomic::Store, what != Atomic::Load);
     }

@@ -33,11 +33,18 @@ enum Time {
 /// A call orders nothing by itself: atomic accesses do. If they are made by a library, they are not
 /// seen.
 fn note_unseen(control: Control, pc: usize) {
-    let is_of_rust = rust_std::contains_code(pc);
-    if is_of_rust {
+    note_unseen_release(control, pc);
+    note_unseen_acquire(control, pc);
+}
+
+fn note_unseen_release(control: Control, pc: usize) {
+    if rust_std::contains_code(pc) {
         races::note_unseen_release(control.task());
     }
-    if is_of_rust || !modules::is_user(pc) {
+}
+
+fn note_unseen_acquire(control: Control, pc: usize) {
+    if rust_std::contains_code(pc) || !modules::is_user(pc) {
         races::note_unseen_acquire(control.task());
     }
 }
@@ -49,12 +56,13 @@ fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> 
     control.access_point(entry::object(word), Access::Update, place(pc));
     note_waking(control, entry::object(word));
     note_woken(control, entry::object(word));
-    note_unseen(control, pc);
+    note_unseen_release(control, pc);
     // SAFETY: the caller requests this access. An invalid access is a finding.
     let found = unsafe { *(word as *const u32) };
     control.set_detail(|| format!("futex wait, {found}"));
     control.mark_futex_wait();
     if found != expected {
+        note_unseen_acquire(control, pc);
         return fails_with(libc::EAGAIN).into();
     }
     let key = lock_at(word);
@@ -67,6 +75,7 @@ fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> 
     };
     let is_woken = control.wait_for(key, Access::Park, Need::Nothing, until, place(pc));
     note_woken(control, key);
+    // What it has acquired before it waited, it knows now, too.
     note_unseen(control, pc);
     if is_woken {
         return 0;

@@ -666,8 +666,8 @@ pub(super) fn publish(control: Control, address: usize, size: usize) {
     if control.has_weak_memory() {
         // What was done before is ordered by the lock of the initialization, too.
         control.mix_memory(address, size);
-        let (order, place, is_unseen) = (Ordering::Release, current_task::place(0), false);
-        control.access_mixed(&ForeignAccess { address, size, order, place, is_unseen }, false, true);
+        let (order, place) = (Ordering::Release, current_task::place(0));
+        control.access_mixed(&ForeignAccess { address, size, order, place }, false, true);
     }
     if !is_tracking() {
         return;
