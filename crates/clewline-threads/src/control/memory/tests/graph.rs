@@ -234,6 +234,33 @@ const TICKET_LOCK: Body = |it| {
     it[1].store(ticket + 1, Release);
     seen
 };
+const TRY_TICKET: Body = |it| {
+    let ticket = it[0].fetch_add(1, Relaxed);
+    if it[1].load(Acquire) == ticket {
+        it[1].store(ticket + 1, Release);
+    }
+    ticket
+};
+
+/// Each ticket is served after those before it. A thread that waits reads each of these at most
+/// twice: a third time, it waits to the end.
+#[test]
+fn a_ticket_lock_has_as_many_executions_as_its_formula() {
+    let factorial = |n: u32| (1..=u64::from(n)).product::<u64>();
+    for n in 1..=pick(2, 3) {
+        let columns = vec![vec![TICKET_LOCK]; n as usize];
+        let (_, full, _, coverage) = explored_bodies(&columns, &mut Graph::default(), under(ReleaseAcquire));
+        assert_eq!(coverage, Coverage::Exhausted);
+        assert_eq!(full, factorial(n) * 3_u64.pow(n * (n - 1) / 2), "{n} threads");
+    }
+    // The threads do not wait: all are served, or ticket `first` is the first that is not, and each
+    // later one reads any ticket up to it.
+    for n in 1..=pick(3, 4) {
+        let missed = (1..n).map(|first| u64::from(first) * u64::from(first + 1).pow(n - 1 - first));
+        let expected = factorial(n) * (1 + missed.sum::<u64>());
+        assert_eq!(graphs_of(&vec![vec![TRY_TICKET]; n as usize]), expected, "{n} threads");
+    }
+}
 
 #[test]
 fn loops_that_wait_end_with_what_they_wait_for() {
