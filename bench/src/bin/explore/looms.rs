@@ -15,17 +15,31 @@ use loom::{
 
 use crate::{Column, Deadline, Matrix, ObjectKind, PREEMPTIONS_MAX, Statistics, Way};
 
+use std::sync::atomic::Ordering::{SeqCst, SeqCst as LOAD, SeqCst as STORE, SeqCst as UPDATE};
+
 include!("programs.rs");
+
+/// The programs with the weakest orderings with which they are right.
+mod weak {
+    use std::sync::atomic::Ordering::{AcqRel as UPDATE, Acquire as LOAD, Release as STORE};
+
+    use super::{AtomicUsize, Mutex};
+
+    include!("programs.rs");
+}
 
 /// Runs until there is nothing left to try, or it took too long.
 pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> {
     let bound = match way {
-        Way::Reduced => None,
+        Way::Reduced | Way::Weak => None,
         Way::BoundedReduced => Some(PREEMPTIONS_MAX as usize),
         Way::Exhaustive | Way::Bounded | Way::Random | Way::Pct => return None,
     };
     let mut builder = Builder::new();
     builder.preemption_bound = bound;
+    if way == Way::Weak {
+        return Some(weakly(matrix, &builder, patience));
+    }
     Some(match matrix.kind {
         ObjectKind::Counter => go::<Counter>(&builder, patience, matrix.columns),
         ObjectKind::Locked => go::<Locked>(&builder, patience, matrix.columns),
@@ -33,6 +47,16 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> 
         ObjectKind::MichaelScott => go::<MichaelScott>(&builder, patience, matrix.columns),
         ObjectKind::Steps => go::<Steps>(&builder, patience, matrix.columns),
     })
+}
+
+fn weakly(matrix: &Matrix, builder: &Builder, patience: Duration) -> Statistics {
+    match matrix.kind {
+        ObjectKind::Counter => go::<weak::Counter>(builder, patience, matrix.columns),
+        ObjectKind::Locked => go::<weak::Locked>(builder, patience, matrix.columns),
+        ObjectKind::Treiber => go::<weak::Treiber>(builder, patience, matrix.columns),
+        ObjectKind::MichaelScott => go::<weak::MichaelScott>(builder, patience, matrix.columns),
+        ObjectKind::Steps => go::<weak::Steps>(builder, patience, matrix.columns),
+    }
 }
 
 /// What the model panics with when it took too long: loom watches the time on the wall, and nothing

@@ -77,6 +77,8 @@ pub enum Way {
     BoundedReduced,
     Random,
     Pct,
+    /// Everything under a weak memory model, with a reduction.
+    Weak,
 }
 
 const PREEMPTIONS_MAX: u32 = 2;
@@ -172,13 +174,13 @@ fn main() {
 /// An engine; `None` if it cannot go through the schedules in this way.
 type Run = fn(&Matrix, Way, Duration) -> Option<Statistics>;
 
-const WAYS: [Way; 6] =
-    [Way::Exhaustive, Way::Reduced, Way::Bounded, Way::BoundedReduced, Way::Random, Way::Pct];
+const WAYS: [Way; 7] =
+    [Way::Exhaustive, Way::Reduced, Way::Bounded, Way::BoundedReduced, Way::Random, Way::Pct, Way::Weak];
 const ENGINES: [(&str, Run); 3] = [("clewline", ours::run), ("loom", looms::run), ("shuttle", shuttles::run)];
 
 impl Way {
     fn is_large(self) -> bool {
-        matches!(self, Way::Exhaustive | Way::Reduced)
+        matches!(self, Way::Exhaustive | Way::Reduced | Way::Weak)
     }
 
     fn is_endless(self) -> bool {
@@ -193,6 +195,7 @@ impl Way {
             Way::BoundedReduced => format!("bound {PREEMPTIONS_MAX}, reduced"),
             Way::Random => "random".to_owned(),
             Way::Pct => format!("pct {PCT_DEPTH}"),
+            Way::Weak => "weak memory, reduced".to_owned(),
         }
     }
 }
@@ -300,7 +303,7 @@ fn counterpart(ours: &[(Way, Row)], way: Way) -> Option<&Row> {
         Way::Reduced => Way::Exhaustive,
         Way::BoundedReduced => Way::Bounded,
         Way::Pct => Way::Random,
-        Way::Exhaustive | Way::Bounded | Way::Random => way,
+        Way::Exhaustive | Way::Bounded | Way::Random | Way::Weak => way,
     };
     let find = |way: Way| ours.iter().find(|it| it.0 == way).map(|it| &it.1);
     find(way).or_else(|| find(instead))

@@ -3,9 +3,7 @@
 //
 // Nodes are in an arena that is made with the structure, so that no call allocates, and
 // each call brings the number of the node that it may use: 0 is none. A node's value is its number.
-// All accesses are sequentially consistent.
-
-use std::sync::atomic::Ordering::SeqCst;
+// `LOAD`, `STORE` and `UPDATE` are the orderings.
 
 use crate::{Call, Subject};
 
@@ -19,7 +17,7 @@ impl Subject for Counter {
 
     #[inline]
     fn call(&self, _: Call) -> usize {
-        self.0.fetch_add(1, SeqCst)
+        self.0.fetch_add(1, UPDATE)
     }
 }
 
@@ -34,8 +32,8 @@ impl Subject for Steps {
     #[inline]
     fn call(&self, call: Call) -> usize {
         match call {
-            Call::Put(n) => (0..n).map(|_| self.0.fetch_add(1, SeqCst)).fold(0, usize::max),
-            Call::Take => self.0.load(SeqCst),
+            Call::Put(n) => (0..n).map(|_| self.0.fetch_add(1, UPDATE)).fold(0, usize::max),
+            Call::Take => self.0.load(LOAD),
         }
     }
 }
@@ -75,20 +73,20 @@ impl Subject for Treiber {
     fn call(&self, call: Call) -> usize {
         match call {
             Call::Put(node) => {
-                let mut head = self.head.load(SeqCst);
+                let mut head = self.head.load(LOAD);
                 loop {
-                    self.links[node].store(head, SeqCst);
-                    match self.head.compare_exchange(head, node, SeqCst, SeqCst) {
+                    self.links[node].store(head, STORE);
+                    match self.head.compare_exchange(head, node, UPDATE, LOAD) {
                         Ok(_) => return 0,
                         Err(found) => head = found,
                     }
                 }
             }
             Call::Take => {
-                let mut head = self.head.load(SeqCst);
+                let mut head = self.head.load(LOAD);
                 while head != 0 {
-                    let next = self.links[head].load(SeqCst);
-                    match self.head.compare_exchange(head, next, SeqCst, SeqCst) {
+                    let next = self.links[head].load(LOAD);
+                    match self.head.compare_exchange(head, next, UPDATE, LOAD) {
                         Ok(_) => break,
                         Err(found) => head = found,
                     }
@@ -127,12 +125,12 @@ impl Subject for MichaelScott {
 impl MichaelScott {
     fn enqueue(&self, node: usize) -> usize {
         loop {
-            let tail = self.tail.load(SeqCst);
-            let next = self.links[tail].load(SeqCst);
+            let tail = self.tail.load(LOAD);
+            let next = self.links[tail].load(LOAD);
             if next != 0 {
-                let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
-            } else if self.links[tail].compare_exchange(0, node, SeqCst, SeqCst).is_ok() {
-                let _ = self.tail.compare_exchange(tail, node, SeqCst, SeqCst);
+                let _ = self.tail.compare_exchange(tail, next, UPDATE, LOAD);
+            } else if self.links[tail].compare_exchange(0, node, UPDATE, LOAD).is_ok() {
+                let _ = self.tail.compare_exchange(tail, node, UPDATE, LOAD);
                 return 0;
             }
         }
@@ -140,15 +138,15 @@ impl MichaelScott {
 
     fn dequeue(&self) -> usize {
         loop {
-            let head = self.head.load(SeqCst);
-            let tail = self.tail.load(SeqCst);
-            let next = self.links[head].load(SeqCst);
+            let head = self.head.load(LOAD);
+            let tail = self.tail.load(LOAD);
+            let next = self.links[head].load(LOAD);
             if head == tail {
                 if next == 0 {
                     return 0;
                 }
-                let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
-            } else if self.head.compare_exchange(head, next, SeqCst, SeqCst).is_ok() {
+                let _ = self.tail.compare_exchange(tail, next, UPDATE, LOAD);
+            } else if self.head.compare_exchange(head, next, UPDATE, LOAD).is_ok() {
                 return next;
             }
         }

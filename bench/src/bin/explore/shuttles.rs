@@ -18,6 +18,8 @@ use shuttle::{
 
 use crate::{Column, Deadline, Matrix, ObjectKind, PCT_DEPTH, PREEMPTIONS_MAX, Statistics, Way};
 
+use std::sync::atomic::Ordering::{SeqCst, SeqCst as LOAD, SeqCst as STORE, SeqCst as UPDATE};
+
 include!("programs.rs");
 
 /// Runs until there is nothing left to try, or it took too long.
@@ -27,7 +29,7 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> 
         Way::Bounded => Box::new(Bounded::default()),
         Way::Random => Box::new(RandomScheduler::new_from_seed(0, usize::MAX)),
         Way::Pct => Box::new(PctScheduler::new_from_seed(0, PCT_DEPTH as usize, usize::MAX)),
-        Way::Reduced | Way::BoundedReduced => return None,
+        Way::Reduced | Way::BoundedReduced | Way::Weak => return None,
     };
     Some(match matrix.kind {
         ObjectKind::Counter => go::<Counter>(scheduler, patience, matrix.columns),
