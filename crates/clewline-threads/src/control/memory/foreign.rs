@@ -71,8 +71,8 @@ impl MemoryState {
         }
     }
 
-    /// An access to a mixed word finds `old` and leaves `new`. Returns whether code that is not seen
-    /// has stored `old`; `None` if it is not known.
+    /// An access to a mixed word finds `old` and leaves `new`. Returns whether code that is not
+    /// seen has stored `old`; `None` if it is not known.
     pub(in crate::control) fn is_stored_unseen(
         &mut self,
         word: SharedId,
