@@ -217,12 +217,14 @@ impl Guard {
     /// Without a shell there is none, and a group survives if this process is killed.
     fn spawn() -> Option<Guard> {
         let mut command = Command::new("sh");
-        // What asks the group to end is not for the guard.
-        command.args(["-c", "trap '' TERM; read -r _; kill -s KILL 0"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // What asks the group to end is not for the guard, from the moment on that it says so.
+        command.args(["-c", "trap '' TERM; echo; read -r _; kill -s KILL 0"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        if cfg!(unix) { command.spawn().ok().map(Guard) } else { None }
+        let mut guard = if cfg!(unix) { command.spawn().ok().map(Guard)? } else { return None };
+        let is_ready = guard.0.stdout.take()?.read_exact(&mut [0]).is_ok();
+        is_ready.then_some(guard)
     }
 }
 
