@@ -27,7 +27,7 @@
 //! Cost: (operations) x (open operations)² + (additions of a value) x (additions) clauses, and time
 //! that no one can say before.
 
-use std::collections::HashMap;
+use std::{cell::Cell, collections::HashMap};
 
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, lbool};
 use clewline_core::{Budget, ObjectKind, Problem, Reason, RoleKind, Verdict};
@@ -68,7 +68,9 @@ const SCOPE: Scope = Scope { name: NAME, objects: "stacks", knows: |it| it == Ob
 const CLAUSES_MAX: u64 = 8_000_000;
 const BYTES_PER_CLAUSE: usize = 100;
 // Between two looks at the budget.
-const CHECKED_CLAUSES: u64 = 1 << 16;
+const CHECKED_CLAUSES: u64 = 1 << 12;
+// Between two looks at the memory, while the solver asks whether to stop.
+const CHECKED_STEPS: u32 = 1 << 10;
 // More literals, of which one may hold, are counted with variables of their own.
 const PAIRWISE_LITERALS_MAX: usize = 6;
 
@@ -100,12 +102,17 @@ pub fn search(columns: &Columns, budget: &Budget) -> Result<Found, Reason> {
     formula.solve()
 }
 
-/// Stops a solver whose budget is used up.
-struct Limit(Budget);
+/// Stops a solver whose budget is used up. It is asked at every step.
+struct Limit {
+    budget: Budget,
+    steps: Cell<u32>,
+}
 
 impl Callbacks for Limit {
     fn stop(&self) -> bool {
-        self.0.allow(0).is_err()
+        self.steps.set(self.steps.get().wrapping_add(1));
+        let is_checked = self.steps.get().is_multiple_of(CHECKED_STEPS);
+        self.budget.stopped().is_some() || is_checked && self.budget.allow(0).is_err()
     }
 }
 
@@ -131,7 +138,8 @@ struct Formula<'c> {
 
 impl<'c> Formula<'c> {
     fn new(columns: &'c Columns, budget: &'c Budget) -> Self {
-        let mut solver = Solver::new(SolverOpts::default(), Limit(budget.clone()));
+        let mut solver =
+            Solver::new(SolverOpts::default(), Limit { budget: budget.clone(), steps: Cell::new(0) });
         let truth = Lit::new(solver.new_var_default(), true);
         solver.add_clause_reuse(&mut vec![truth]);
         let operations: Vec<u32> = (0..columns.len() as u32)
