@@ -3,10 +3,12 @@
 use clewline_core::{
     Explanation, ObjectKind, OperationId, Problem, Reason, RoleKind, Verdict, Violation, Witness,
 };
-use clewline_monitor::{Columns, Unsupported};
+use clewline_monitor::{
+    Columns, Unsupported,
+    links::{positions_by_call, positions_by_return},
+};
 
 use crate::prefix::{first_failing_return, until};
-use clewline_monitor::links::{positions_by_call, positions_by_return};
 
 /// What a search found, as positions.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -36,13 +36,15 @@ use std::collections::HashSet;
 use clewline_core::{
     Budget, Charge, Explanation, ObjectKind, Problem, Reason, RoleKind, Verdict, Violation, Witness,
 };
-use clewline_monitor::{Columns, Interval, NONE, Unsupported};
+use clewline_monitor::{
+    Columns, Interval, NONE, Unsupported,
+    links::{Links, positions_by_call, positions_by_return, random_bits},
+};
 
 use crate::{
     checker::Checker,
     pace::{LOOK_WORK, Pace, STEP_WORK},
 };
-use clewline_monitor::links::{Links, positions_by_call, positions_by_return, random_bits};
 
 /// See the [module documentation](self).
 #[derive(Debug)]

@@ -29,7 +29,7 @@
 
 use std::{cell::Cell, collections::HashMap};
 
-use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, lbool};
+use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, clause::Kind, lbool};
 use clewline_core::{Budget, ObjectKind, Problem, Reason, RoleKind, Verdict};
 use clewline_monitor::Columns;
 
@@ -103,13 +103,23 @@ pub fn search(columns: &Columns, budget: &Budget) -> Result<Found, Reason> {
 }
 
 /// Stops a solver whose budget is used up. It is asked at every step.
+///
+/// A conflict, from which a clause is learned, counts as a configuration.
 struct Limit {
     budget: Budget,
     steps: Cell<u32>,
+    conflicts: u64,
 }
 
 impl Callbacks for Limit {
+    fn on_new_clause(&mut self, _learned: &[Lit], _kind: Kind) {
+        self.conflicts += 1;
+    }
+
     fn stop(&self) -> bool {
+        if self.budget.configurations() < self.conflicts {
+            return true;
+        }
         self.steps.set(self.steps.get().wrapping_add(1));
         let is_checked = self.steps.get().is_multiple_of(CHECKED_STEPS);
         self.budget.stopped().is_some() || is_checked && self.budget.allow(0).is_err()
@@ -138,8 +148,8 @@ struct Formula<'c> {
 
 impl<'c> Formula<'c> {
     fn new(columns: &'c Columns, budget: &'c Budget) -> Self {
-        let mut solver =
-            Solver::new(SolverOpts::default(), Limit { budget: budget.clone(), steps: Cell::new(0) });
+        let limit = Limit { budget: budget.clone(), steps: Cell::new(0), conflicts: 0 };
+        let mut solver = Solver::new(SolverOpts::default(), limit);
         let truth = Lit::new(solver.new_var_default(), true);
         solver.add_clause_reuse(&mut vec![truth]);
         let operations: Vec<u32> = (0..columns.len() as u32)
@@ -365,7 +375,8 @@ impl<'c> Formula<'c> {
             return Ok(Found::Longest(Vec::new()));
         }
         if outcome != lbool::TRUE {
-            return Err(self.budget.allow(0).err().unwrap_or(Reason::Cancelled));
+            let conflicts = self.solver.cb().conflicts;
+            return Err(self.budget.allow(conflicts).err().unwrap_or(Reason::Cancelled));
         }
         let holds = |it: Lit| self.solver.value_lit(it) == lbool::TRUE;
         let takes_effect = |it: u32| {

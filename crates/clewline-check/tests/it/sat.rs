@@ -8,7 +8,7 @@ use clewline_check::{
     },
 };
 use clewline_core::{
-    Budget, ErasedHistory, GeneratorConfig, ObjectKind, Random, RoleKind, ValueDomain, Verdict,
+    Budget, ErasedHistory, GeneratorConfig, ObjectKind, Random, Reason, RoleKind, ValueDomain, Verdict,
 };
 use clewline_testing::{pick, pick_of_three};
 
@@ -110,4 +110,8 @@ fn its_limits_are_kept() {
     let problem = &case.problems()[0];
     let memory = Budget::unlimited().with_memory(1 << 20);
     assert!(matches!(clewline_check::check(&Sat, problem, &memory), Verdict::Unknown(_)));
+    let case = crowded(4, 400, 16, 0);
+    let few = Budget::unlimited().with_configurations(1);
+    let expected = Verdict::Unknown(Reason::Configurations(1));
+    assert_eq!(clewline_check::check(&Sat, &case.problems()[0], &few), expected);
 }

@@ -1,13 +1,12 @@
 //! The order of all operations that moves stand for.
 
 use clewline_core::{Budget, Reason};
-use clewline_monitor::{Columns, NONE};
+use clewline_monitor::{Columns, NONE, links::Links};
 
 use super::{
     side::gaps_of,
     state::{Move, Search},
 };
-use clewline_monitor::links::Links;
 
 /// The order that the moves stand for, with all complete pushes.
 ///
