@@ -86,6 +86,8 @@ pub struct Unseen {
     pub is_everything: bool,
     /// Whether no execution had a second thread that ran.
     pub is_sequential: bool,
+    /// Whether a library, trusted or not, keeps what it did in the executions before.
+    pub keeps_state: bool,
 }
 
 impl Unseen {
@@ -99,6 +101,7 @@ impl Unseen {
         self.watched.extend(watched);
         self.is_everything &= other.is_everything;
         self.is_sequential &= other.is_sequential;
+        self.keeps_state |= other.keeps_state;
     }
 
     pub(crate) fn to_message(&self) -> WireMessage {
@@ -107,14 +110,15 @@ impl Unseen {
         to.put_all(self.watched.iter(), |to, it| to.put(*it as u64));
         to.put_flag(self.is_everything);
         to.put_flag(self.is_sequential);
+        to.put_flag(self.keeps_state);
         to
     }
 
     pub(crate) fn from_message(mut from: WireMessage) -> Option<Unseen> {
         let sentences = from.take_all(WireMessage::take_text);
         let watched = from.take_all(WireMessage::take_usize);
-        let (is_everything, is_sequential) = (from.take_flag(), from.take_flag());
-        let unseen = Unseen { sentences, watched, is_everything, is_sequential };
+        let [is_everything, is_sequential, keeps_state] = [(); 3].map(|()| from.take_flag());
+        let unseen = Unseen { sentences, watched, is_everything, is_sequential, keeps_state };
         from.is_whole().then_some(unseen)
     }
 }
@@ -202,7 +206,13 @@ mod tests {
         assert_eq!(Offer::from_message(offer.to_message()), Some(offer));
         assert_eq!(Offer::from_message(WireMessage::new(2)), None);
         let sentences = vec!["`f` is not instrumented".to_owned()];
-        let unseen = Unseen { sentences, watched: vec![7], is_everything: true, is_sequential: false };
+        let unseen = Unseen {
+            sentences,
+            watched: vec![7],
+            is_everything: true,
+            is_sequential: false,
+            keeps_state: true,
+        };
         assert_eq!(Unseen::from_message(unseen.to_message()), Some(unseen));
     }
 }

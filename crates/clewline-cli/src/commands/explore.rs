@@ -78,12 +78,12 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 #[cfg(feature = "lab")]
-fn enumerate(args: &Args, subject: &Subject) -> Result<Status, Failure> {
+fn enumerate(args: &Args, subject: &Subject<'_>) -> Result<Status, Failure> {
     enumerated::run(args, subject)
 }
 
 #[cfg(not(feature = "lab"))]
-fn enumerate(_: &Args, _: &Subject) -> Result<Status, Failure> {
+fn enumerate(_: &Args, _: &Subject<'_>) -> Result<Status, Failure> {
     Err(Failure::Message("--judge enumeration: this binary was built without the feature `lab`".to_owned()))
 }
 
@@ -114,7 +114,7 @@ impl Explored {
 /// The same for a subject that is not in the table, with the journal of its matrices.
 pub(super) fn run_registered(
     mut args: Args,
-    given: Registered,
+    given: Registered<'_>,
     journal: Option<Journal>,
 ) -> Result<Explored, Failure> {
     if args.shard.shard.is_some() {
@@ -144,7 +144,7 @@ pub(super) fn run_registered(
 
 fn run_on(
     args: &Args,
-    subject: Subject,
+    subject: Subject<'_>,
     journal: Option<Journal>,
     merged: Option<&Merged>,
 ) -> Result<Explored, Failure> {
@@ -217,7 +217,7 @@ impl Args {
     }
 
     /// Refuses what a shard cannot do.
-    fn check_shard(&self, subject: &Subject, plan: &Plan) -> Result<(), Failure> {
+    fn check_shard(&self, subject: &Subject<'_>, plan: &Plan) -> Result<(), Failure> {
         self.shard.refuse([
             ("--html", self.drawings.have_page()),
             ("--svg", self.drawings.have_picture()),
@@ -311,7 +311,7 @@ fn codec_failure(error: clewline_core::CodecError) -> Failure {
 
 struct Exploration<'a> {
     args: &'a Args,
-    subject: &'a Subject,
+    subject: &'a Subject<'a>,
     /// How matrices are checked, under one memory model after the other.
     passes: Vec<LineUpOptions>,
     /// The number of the present one.
@@ -369,6 +369,7 @@ impl Exploration<'_> {
         let (_, schedule) = MemoryModel::read_token(token).map_err(|it| Failure::at("--replay", it))?;
         let checked = replay(self.subject.explorable(), matrix, &schedule, self.options())
             .map_err(|it| Failure::at("--replay", it))?;
+        let checked = self.subject.confirmed(checked, self.options());
         self.take(checked, None)
     }
 
@@ -473,6 +474,7 @@ impl Exploration<'_> {
     }
 
     fn visit(&mut self, checked: Checked, state: &State) -> Result<ControlFlow<()>, Failure> {
+        let checked = self.subject.confirmed(checked, self.options());
         let is_wrong = checked.finding().is_some();
         self.violated += u64::from(is_wrong);
         let mut smallest = None;
@@ -575,7 +577,9 @@ impl Exploration<'_> {
         if self.args.shrink == Shrink::None || self.args.from_observations.is_some() {
             return Ok(None);
         }
-        shrink(self.subject.explorable(), checked.clone(), self.options()).map(Some).map_err(codec_failure)
+        let smallest =
+            shrink(self.subject.explorable(), checked.clone(), self.options()).map_err(codec_failure)?;
+        Ok(Some(self.subject.confirmed(smallest, self.options())).filter(|it| it.finding().is_some()))
     }
 
     fn take(&mut self, mut checked: Checked, smallest: Option<Checked>) -> Result<(), Failure> {

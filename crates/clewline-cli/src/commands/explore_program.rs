@@ -10,6 +10,7 @@ use std::{
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 use clewline_core::{Reason, is_interrupted};
+use clewline_methods::line_up::{Checked, LineUpOptions, replay};
 use clewline_report::render::{
     summary::{SummaryEntry, Word},
     text::shell_word,
@@ -199,7 +200,7 @@ pub(super) fn parse(name: &str, arguments: &[OsString]) -> Result<Result<Program
 pub(super) fn explore_started(
     started: StartedProgram<'_>,
     arguments: &[OsString],
-    start: impl FnOnce(&RunOptions, StartOptions) -> Result<RunningProgram, ProgramError>,
+    start: impl Fn(&RunOptions, StartOptions) -> Result<RunningProgram, ProgramError>,
 ) -> Result<Explored, Failure> {
     let StartedProgram { name, typed, number, executable, inputs, blind_spots, needs_threads, fingerprint } =
         started;
@@ -208,10 +209,7 @@ pub(super) fn explore_started(
         Err(status) => return Ok(Explored::without_entry(status)),
     };
     args.check_outputs(inputs)?;
-    let journal = match fingerprint {
-        Some(_) => args.open_journal(fingerprint)?,
-        None => None,
-    };
+    let journal = fingerprint.map(|it| args.open_journal(Some(it))).transpose()?.flatten();
     let earlier = Earlier::of(journal.as_ref());
     let functions = LazyCell::new({
         let executable = executable.to_owned();
@@ -235,10 +233,11 @@ pub(super) fn explore_started(
     let offer = remote.offer().clone();
     // Of the rest it is not yet known whether it runs.
     print_notes(&remote.unseen().sentences);
-    let (lost, asked, points) = (Arc::clone(&remote), Arc::clone(&remote), Arc::clone(&remote));
+    let [lost, asked, points, first] = [(); 4].map(|()| Arc::clone(&remote));
     let (spots, trust) = (blind_spots.clone(), wanted.trust.clone());
     let needs_threads = needs_threads && offer.is_body;
     let wanted_points = wanted.points;
+    let is_confirmed = confirms(wanted.clone(), first, move |it| start(it, options));
     let given = Registered {
         name: name.to_owned(),
         explorable: Arc::clone(&remote) as _,
@@ -255,6 +254,7 @@ pub(super) fn explore_started(
         may_fail: offer.may_fail,
         roles: offer.roles,
         racing: Box::new(move || show_places(&points.racing(), show_address)),
+        is_confirmed: Box::new(is_confirmed),
     };
     let explored = explore::run_registered(args, given, journal);
     match session.finish() {
@@ -266,13 +266,34 @@ pub(super) fn explore_started(
     }
 }
 
+/// Whether a violation fails in another process, too, each execution in its own. Beside a library
+/// that keeps its state, executions before it may have caused it.
+fn confirms(
+    wanted: RunOptions,
+    remote: Arc<Remote>,
+    start: impl Fn(&RunOptions) -> Result<RunningProgram, ProgramError>,
+) -> impl Fn(&Checked, &LineUpOptions) -> bool {
+    move |checked, options| {
+        if wanted.isolates_executions || !remote.unseen().keeps_state {
+            return true;
+        }
+        let alone = RunOptions { isolates_executions: true, racing: remote.racing(), ..wanted.clone() };
+        let Ok(session) = start(&alone) else { return false };
+        let schedule = checked.finding().map(|it| &it.schedule);
+        let again = schedule.map(|it| replay(&**session.remote(), &checked.matrix, it, options));
+        let fails = again.is_some_and(|it| it.is_ok_and(|it| it.finding().is_some()));
+        // What a process that has ended says of its execution is invalid.
+        session.finish().is_ok() && fails
+    }
+}
+
 /// As [`explore_started`], for `tool`, which explores one program. If that ends without a verdict,
 /// the requested summaries say so.
 pub(super) fn explore_only(
     tool: &'static str,
     started: StartedProgram<'_>,
     arguments: &[OsString],
-    start: impl FnOnce(&RunOptions, StartOptions) -> Result<RunningProgram, ProgramError>,
+    start: impl Fn(&RunOptions, StartOptions) -> Result<RunningProgram, ProgramError>,
 ) -> Result<Status, Failure> {
     let args = match parse(started.name, arguments)? {
         Ok(parsed) => parsed.args,

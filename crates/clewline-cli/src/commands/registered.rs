@@ -3,9 +3,10 @@
 use std::{fmt, sync::Arc};
 
 use clewline_matrix::Explorable;
+use clewline_methods::line_up::{Checked, LineUpOptions};
 
 /// A subject that describes itself.
-pub(super) struct Registered {
+pub(super) struct Registered<'p> {
     /// Its name, in reports.
     pub(super) name: String,
     /// The subject.
@@ -36,7 +37,12 @@ pub(super) struct Registered {
     pub(super) racing_flag: Box<dyn Fn() -> String>,
     /// The scheduling points that were found so far, as the journal keeps them.
     pub(super) racing: Box<dyn Fn() -> String>,
+    /// Whether a violation is one without what earlier executions may have left behind.
+    pub(super) is_confirmed: IsConfirmed<'p>,
 }
+
+/// Whether a violation that was found with these options is one by itself.
+pub(super) type IsConfirmed<'p> = Box<dyn Fn(&Checked, &LineUpOptions) -> bool + 'p>;
 
 /// What was not seen of a subject and is not trusted.
 #[derive(Clone, Debug, Default)]
@@ -62,7 +68,7 @@ impl NotSeen {
     }
 }
 
-impl fmt::Debug for Registered {
+impl fmt::Debug for Registered<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registered").field("name", &self.name).finish_non_exhaustive()
     }

@@ -53,6 +53,8 @@ static HAS_TASKS: RuntimeCell<bool> = RuntimeCell::new(false);
 static EARLY_THREAD: RuntimeCell<usize> = RuntimeCell::new(0);
 /// Whether the execution has called `dlopen`.
 static HAS_LOADED: RuntimeCell<bool> = RuntimeCell::new(false);
+/// Whether there is a library of which not all is restored before an execution.
+static KEEPS_STATE: RuntimeCell<bool> = RuntimeCell::new(false);
 /// The modules that were there when the exploration began.
 static FIRST_MODULES: RuntimeOwned<Vec<String>> = RuntimeOwned::new(Vec::new());
 /// Whether a task made an access that is seen.
@@ -109,6 +111,7 @@ fn watch_acquiring() {
 
 fn add_uninstrumented(Uninstrumented { name, is_program }: &Uninstrumented) {
     races::note_unseen_code();
+    KEEPS_STATE.set(KEEPS_STATE.get() | !is_program);
     if trust().covers_file(name) {
         return;
     }
@@ -148,7 +151,11 @@ fn add_loaded() {
     let is_new = |it: &&Uninstrumented| !it.is_program && !first.contains(&it.name);
     modules::uninstrumented().iter().filter(is_new).for_each(add_uninstrumented);
     for module in modules::instrumented() {
-        if !first.contains(&module) && !trust().covers_file(&module) {
+        if first.contains(&module) {
+            continue;
+        }
+        KEEPS_STATE.set(true);
+        if !trust().covers_file(&module) {
             add(format!(
                 "{module} is loaded while the program runs: its data is not restored before each execution; link the program with it"
             ));
@@ -236,6 +243,7 @@ pub(super) fn all() -> Unseen {
         watched: ran(),
         is_everything: HAS_TASKS.get() && !HAS_ACCESSES.load(Relaxed),
         is_sequential: !HAS_TASKS.get(),
+        keeps_state: KEEPS_STATE.get(),
     }
 }
 

@@ -23,7 +23,7 @@ use crate::commands::{
 const LINE_COLUMNS_MAX: usize = 80;
 
 /// Explores one matrix, and judges each history by enumeration.
-pub(super) fn run(args: &Args, subject: &Subject) -> Result<Status, Failure> {
+pub(super) fn run(args: &Args, subject: &Subject<'_>) -> Result<Status, Failure> {
     let wrong = |it: &str| Failure::at("--judge enumeration", it);
     let quasi = quasi::parse(args.quasi.as_deref(), args.reading.as_deref())?;
     let quasi = quasi.ok_or_else(|| wrong("it needs factors: give --quasi, as in enq=2,deq=2"))?;

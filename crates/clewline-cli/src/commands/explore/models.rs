@@ -29,7 +29,7 @@ const WEAK_EXECUTIONS_FACTOR: u64 = 4;
 /// The options of each exploration, in order.
 pub(super) fn of(
     args: &Args,
-    subject: &Subject,
+    subject: &Subject<'_>,
     mut options: LineUpOptions,
 ) -> Result<Vec<LineUpOptions>, Failure> {
     let read = |token: &String| MemoryModel::read_token(token).map_err(|it| Failure::at("--replay", it));
@@ -79,7 +79,7 @@ pub(super) fn limit(
 
 /// The model of a verdict of sequential consistency, after its headline. Other models are part of
 /// the headline.
-pub(super) fn suffix(args: &Args, subject: &Subject, options: &LineUpOptions) -> String {
+pub(super) fn suffix(args: &Args, subject: &Subject<'_>, options: &LineUpOptions) -> String {
     let model = options.memory.model;
     let is_named = args.memory_model.is_some() || subject.is_program();
     match model {

@@ -12,7 +12,7 @@ use clewline_methods::{
     },
     relaxed::{ElementCalls, Matrices, QuasiQuery},
 };
-use clewline_report::render::{Cause, text::shell_word};
+use clewline_report::render::text::shell_word;
 use clewline_specs as specs;
 use clewline_threads::control::MemoryModel;
 
@@ -32,7 +32,7 @@ use crate::commands::{
 const MATRIX_COLUMNS_MAX: usize = TaskId::MAX - 2;
 
 /// The matrices to check. A seed that is not given is that of the journal, or a new one.
-pub(super) fn of(args: &Args, subject: &Subject, journal: Option<&Journal>) -> Result<Plan, Failure> {
+pub(super) fn of(args: &Args, subject: &Subject<'_>, journal: Option<&Journal>) -> Result<Plan, Failure> {
     let plan = Plan {
         initial: calls(&args.initial).map_err(|it| Failure::at("--initial", it))?,
         last: calls(&args.final_calls).map_err(|it| Failure::at("--final", it))?,
@@ -85,7 +85,7 @@ pub(super) fn new_seed() -> u64 {
 }
 
 /// The entries of generated matrices.
-fn entries(args: &Args, subject: &Subject) -> Result<Vec<Vec<String>>, Failure> {
+fn entries(args: &Args, subject: &Subject<'_>) -> Result<Vec<Vec<String>>, Failure> {
     let mut entries = Vec::new();
     if let Some(text) = &args.calls {
         for call in parse_calls(text)? {
@@ -123,7 +123,7 @@ fn parse_calls(text: &str) -> Result<Vec<String>, Failure> {
 }
 
 /// The options with which each matrix is checked.
-pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<LineUpOptions, Failure> {
+pub(super) fn options(args: &Args, subject: &Subject<'_>, plan: &Plan) -> Result<LineUpOptions, Failure> {
     let mut options = LineUpOptions {
         scheduler: args
             .scheduler
@@ -163,7 +163,7 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Lin
 }
 
 /// The reference.
-fn reference(args: &Args, subject: &Subject, plan: &Plan) -> Result<Reference, Failure> {
+fn reference(args: &Args, subject: &Subject<'_>, plan: &Plan) -> Result<Reference, Failure> {
     if let Some(golden) = &args.golden {
         return Ok(Reference::Golden(subject::find(golden).map_err(golden_failure)?.into_explorable()));
     }
@@ -199,7 +199,7 @@ fn golden_failure(failure: Failure) -> Failure {
 /// were not explored to the end under rc11.
 pub(super) fn next(
     args: &Args,
-    subject: &Subject,
+    subject: &Subject<'_>,
     options: &LineUpOptions,
     plan: &Plan,
     summary: &MatrixSummary,
@@ -263,7 +263,7 @@ pub(super) fn next(
 /// The commands that show `finding` again. `command` explores its matrix.
 fn next_of_finding(
     args: &Args,
-    subject: &Subject,
+    subject: &Subject<'_>,
     options: &LineUpOptions,
     finding: &LineUpFinding,
     command: &str,
@@ -281,22 +281,11 @@ fn next_of_finding(
         }
     };
     let page = (!args.drawings.have_page()).then(|| format!("{again} --html report.html"));
-    let isolated = isolated(subject, finding, command);
-    isolated.into_iter().chain(more).chain(page).chain(relaxed(args, subject, finding)).collect()
+    more.into_iter().chain(page).chain(relaxed(args, subject, finding)).collect()
 }
-
-/// The command that shows whether a crash is one of the code: of a library that is not seen, memory
-/// that it maps itself is not restored.
-fn isolated(subject: &Subject, finding: &LineUpFinding, command: &str) -> Option<String> {
-    let is_open = finding.cause == Cause::Crash && !command.contains(" --isolate");
-    let has_library = || subject.unseen().sentences.iter().any(|it| it.contains(NOT_COMPILED));
-    (is_open && has_library()).then(|| format!("{command} --isolate"))
-}
-
-const NOT_COMPILED: &str = " was not compiled for this";
 
 /// The command that allows results of `finding` that may be intended: they hide what else is wrong.
-fn relaxed(args: &Args, subject: &Subject, finding: &LineUpFinding) -> Option<String> {
+fn relaxed(args: &Args, subject: &Subject<'_>, finding: &LineUpFinding) -> Option<String> {
     let may_fail = finding.holds_if.as_ref().filter(|_| args.may_fail.is_none())?;
     Some(format!("{} --may-fail {}", with_calls(args, subject), shell_word(&may_fail.to_string())))
 }
@@ -304,7 +293,7 @@ fn relaxed(args: &Args, subject: &Subject, finding: &LineUpFinding) -> Option<St
 /// The command that goes beyond the limit that was hit, if a flag does.
 fn beyond_limit(
     args: &Args,
-    subject: &Subject,
+    subject: &Subject<'_>,
     summary: &MatrixSummary,
     command: &str,
     steps: &str,
@@ -337,7 +326,7 @@ fn beyond_limit(
 /// matrices must have equal numbers of both.
 pub(super) fn ask_quasi(
     args: &Args,
-    subject: &Subject,
+    subject: &Subject<'_>,
     options: &mut LineUpOptions,
 ) -> Result<Option<ElementCalls>, Failure> {
     let Some(quasi) = quasi::parse(args.quasi.as_deref(), args.reading.as_deref())? else { return Ok(None) };
@@ -354,7 +343,7 @@ pub(super) fn ask_quasi(
 }
 
 /// The command, with the flags that select the reference.
-fn with_reference(args: &Args, subject: &Subject) -> String {
+fn with_reference(args: &Args, subject: &Subject<'_>) -> String {
     let mut command = subject.command(&args.subject);
     let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
     if args.spec != "serial" {
@@ -401,7 +390,7 @@ fn with_reference(args: &Args, subject: &Subject) -> String {
 }
 
 /// The command, with the flags that select the calls.
-fn with_calls(args: &Args, subject: &Subject) -> String {
+fn with_calls(args: &Args, subject: &Subject<'_>) -> String {
     let mut command = with_reference(args, subject);
     let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
     if args.matrix.is_none() {
@@ -420,7 +409,7 @@ fn with_calls(args: &Args, subject: &Subject) -> String {
     command
 }
 
-fn with_matrix(args: &Args, subject: &Subject, matrix: &Matrix) -> String {
+fn with_matrix(args: &Args, subject: &Subject<'_>, matrix: &Matrix) -> String {
     let mut command = with_reference(args, subject);
     let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
     add("matrix", &matrix.to_string());

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use clewline_core::NotFound;
+use clewline_core::{NotFound, Verdict};
 #[cfg(feature = "lab")]
 use clewline_lab::{FoundExplorable, find_explorable};
 use clewline_matrix::{Explorable, method};
-use clewline_methods::line_up::Matrix;
+use clewline_methods::line_up::{Checked, LineUpOptions, Matrix};
 use clewline_report::render::text::shell_word;
 
 use crate::commands::{
-    registered::{NotSeen, Registered},
+    registered::{IsConfirmed, NotSeen, Registered},
     status::Failure,
 };
 
 /// A subject to explore.
-pub(super) struct Subject {
+pub(super) struct Subject<'p> {
     explorable: Arc<dyn Explorable>,
     spec: Option<String>,
     /// The command that explores it, if it is not found by its name.
@@ -36,11 +36,16 @@ pub(super) struct Subject {
     matrices: Vec<Matrix>,
     /// The operations that one thread calls, by the name of its role.
     roles: Vec<(String, Vec<String>)>,
+    /// Whether a violation is one without what earlier executions may have left behind.
+    is_confirmed: IsConfirmed<'p>,
 }
+
+const NOT_CONFIRMED: &str = "uncontrolled nondeterminism: an execution that is wrong was made again in a process of its own, and nothing failed \
+                             there. A library that was not compiled for this keeps what it did in the executions before";
 
 /// Without the lab no subject is built in.
 #[cfg(not(feature = "lab"))]
-pub(super) fn find(name: &str) -> Result<Subject, Failure> {
+pub(super) fn find(name: &str) -> Result<Subject<'static>, Failure> {
     Err(Failure::Message(format!(
         "unknown subject `{name}`: this binary was built without subjects (feature `lab`)"
     )))
@@ -48,7 +53,7 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
 
 /// The subject called `name`: `NAME` or `NAME:VARIANT`.
 #[cfg(feature = "lab")]
-pub(super) fn find(name: &str) -> Result<Subject, Failure> {
+pub(super) fn find(name: &str) -> Result<Subject<'static>, Failure> {
     let found = find_explorable(name).map_err(|unknown| match clewline_lab::find(name) {
         Ok(_) => Failure::Message(format!(
             "`{name}` cannot be explored: it does not use `clewline::sync`, so the scheduler cannot preempt \
@@ -72,12 +77,13 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
         number: None,
         matrices: Vec::new(),
         roles: Vec::new(),
+        is_confirmed: Box::new(|_, _| true),
     })
 }
 
-impl Subject {
+impl<'p> Subject<'p> {
     /// A subject that is not in the table.
-    pub(super) fn registered(given: Registered) -> Result<Subject, Failure> {
+    pub(super) fn registered(given: Registered<'p>) -> Result<Subject<'p>, Failure> {
         let matrices = given.matrices.iter().map(|it| it.parse().map_err(|error| Failure::at(it, error)));
         let roles = given.roles.iter().map(|it| role(it, &given.explorable.invocations()));
         Ok(Subject {
@@ -92,6 +98,7 @@ impl Subject {
             racing_flag: Some(given.racing_flag),
             is_body: given.is_body,
             number: given.number,
+            is_confirmed: given.is_confirmed,
         })
     }
 
@@ -150,6 +157,15 @@ impl Subject {
     /// The flag with these points, which a replay needs.
     pub(super) fn racing_flag(&self) -> String {
         self.racing_flag.as_ref().map_or_else(String::new, |it| it())
+    }
+
+    /// What was found, without a violation that executions before it may have caused.
+    pub(super) fn confirmed(&self, mut checked: Checked, options: &LineUpOptions) -> Checked {
+        let is_wrong = checked.finding().is_some() && !self.is_lost();
+        if is_wrong && !(self.is_confirmed)(&checked, options) {
+            checked.verdict = Verdict::Unknown(NOT_CONFIRMED.to_owned());
+        }
+        checked
     }
 
     /// The role of the thread that calls `call`, if only one does.
