@@ -30,7 +30,7 @@
 use std::{cell::Cell, collections::HashMap};
 
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, clause::Kind, lbool};
-use clewline_core::{Budget, ObjectKind, Problem, Reason, RoleKind, Verdict};
+use clewline_core::{Budget, Charge, ObjectKind, Problem, Reason, RoleKind, Verdict};
 use clewline_monitor::Columns;
 
 use super::found::{Found, Scope, refute};
@@ -129,6 +129,7 @@ impl Callbacks for Limit {
 struct Formula<'c> {
     columns: &'c Columns,
     budget: &'c Budget,
+    charge: Charge,
     solver: Solver<Limit>,
     // Always holds.
     truth: Lit,
@@ -158,6 +159,7 @@ impl<'c> Formula<'c> {
         Formula {
             columns,
             budget,
+            charge: budget.charge(),
             solver,
             truth,
             clauses: 0,
@@ -190,7 +192,7 @@ impl<'c> Formula<'c> {
             return Err(Reason::Refused(format!("its formula has more than {CLAUSES_MAX} clauses")));
         }
         if self.clauses.is_multiple_of(CHECKED_CLAUSES) {
-            self.budget.allow_memory(CHECKED_CLAUSES as usize * BYTES_PER_CLAUSE)?;
+            self.charge.set(self.clauses as usize * BYTES_PER_CLAUSE);
             self.budget.allow(0)?;
         }
         self.solver.add_clause_reuse(&mut self.clause);

@@ -10,6 +10,7 @@ use clewline_explore::{
         SchedulerSettings, bounded::Bounded, exhaustive::Exhaustive, random::RandomScheduler, replay::Replay,
     },
 };
+use clewline_testing::pick;
 
 use super::*;
 use crate::{
@@ -475,13 +476,14 @@ fn a_mutex_and_a_spin_lock_protect_their_data() {
     struct Guarded {
         lock: Mutex<()>,
         flag: AtomicBool,
-        words: [AtomicUsize; 2],
+        words: Vec<AtomicUsize>,
     }
+    let words = pick(1, 2);
     for (model, spins) in MODELS.into_iter().flat_map(|it| [(it, false), (it, true)]) {
-        let make = || Guarded {
+        let make = move || Guarded {
             lock: Mutex::new(()),
             flag: AtomicBool::new(false),
-            words: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            words: (0..words).map(|_| AtomicUsize::new(0)).collect(),
         };
         let call = move |it: &Guarded, _: &()| {
             let guard = if spins {
@@ -490,9 +492,8 @@ fn a_mutex_and_a_spin_lock_protect_their_data() {
             } else {
                 Some(it.lock.lock().unwrap())
             };
-            let seen = (it.words[0].load(Relaxed), it.words[1].load(Relaxed));
-            it.words[0].store(seen.0 + 1, Relaxed);
-            it.words[1].store(seen.1 + 1, Relaxed);
+            let seen: Vec<usize> = it.words.iter().map(|it| it.load(Relaxed)).collect();
+            it.words.iter().zip(&seen).for_each(|(word, seen)| word.store(seen + 1, Relaxed));
             drop(guard);
             if spins {
                 it.flag.store(false, Release);
@@ -506,12 +507,13 @@ fn a_mutex_and_a_spin_lock_protect_their_data() {
         let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), u64::MAX, |it, ending, _| {
             assert_eq!(*ending, Ending::Full);
             let results: Vec<_> =
-                it.outcome().operations.iter().filter_map(|it| it.ret.map(|it| it.1)).collect();
+                it.outcome().operations.iter().filter_map(|it| it.ret.clone().map(|it| it.1)).collect();
             seen.insert(results);
             ControlFlow::Continue(())
         });
         assert_eq!(coverage, Coverage::Exhausted);
-        let expected = BTreeSet::from([vec![(0, 0), (1, 1)], vec![(1, 1), (0, 0)]]);
+        let (first, second) = (vec![0; words], vec![1; words]);
+        let expected = BTreeSet::from([vec![first.clone(), second.clone()], vec![second, first]]);
         assert_eq!(seen, expected, "{model:?}, spins: {spins}");
     }
 }

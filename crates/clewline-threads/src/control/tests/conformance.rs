@@ -134,7 +134,7 @@ fn after_idle_tasks(matrix: &Matrix, idle: usize) -> Matrix {
 #[test]
 fn tasks_with_high_numbers_are_explored_as_those_with_low_ones() {
     let models = [MemoryModel::SequentiallyConsistent, MemoryModel::Tso, MemoryModel::ReleaseAcquire];
-    let most = pick(6, EXECUTIONS_MAX);
+    let most = pick(4, EXECUTIONS_MAX);
     let (mut seen, settings) = (0, within(Some(1)));
     for (at, matrix) in programs(pick(1, 4)).enumerate() {
         // Some numbers below and some above the few; or all above. Tasks have store buffers.
@@ -246,7 +246,7 @@ fn a_bounded_reduction_reports_whether_the_bound_excluded_anything() {
 fn a_schedule_that_is_replayed_gives_the_same_history() {
     for matrix in programs(pick(1, 2)).step_by(pick(2, 1)) {
         for entry in SCHEDULERS.iter() {
-            for (schedule, expected) in executions(&matrix, &mut make(entry, &within(None)), 20) {
+            for (schedule, expected) in executions(&matrix, &mut make(entry, &within(None)), pick(4, 20)) {
                 let token: Schedule = schedule.to_string().parse().unwrap();
                 assert_eq!(token, schedule);
                 let mut replay = Replay::new(token);
