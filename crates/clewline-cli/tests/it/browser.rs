@@ -60,6 +60,8 @@ impl Browser {
             .args(["--disable-dev-shm-usage", "--remote-debugging-pipe"])
             .arg(format!("--window-size={width},{height}"))
             .arg(format!("--user-data-dir={}", profile.display()))
+            // It leaves folders there.
+            .env("TMPDIR", profile)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -1,11 +1,29 @@
+use std::ops::Deref;
+
 use super::*;
 
-/// An empty folder for one test.
-fn folder(name: &str) -> PathBuf {
+/// A folder for one test, empty at first, and removed when it is dropped.
+struct Folder(PathBuf);
+
+impl Deref for Folder {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _was_removed = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn folder(name: &str) -> Folder {
     let folder = std::env::temp_dir().join(format!("clewline-output-{}-{name}", process::id()));
     let _not_there = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
-    folder
+    Folder(folder)
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -46,7 +64,7 @@ fn what_is_not_completed_leaves_nothing() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     assert_eq!(names(&folder), ["a.txt"]);
     assert!(OutputFile::create(folder.join("no/such/folder")).is_err());
-    assert!(OutputFile::create(&folder).is_err(), "a folder is no file");
+    assert!(OutputFile::create(&*folder).is_err(), "a folder is no file");
 }
 
 #[cfg(unix)]
@@ -103,13 +121,13 @@ fn a_file_is_written_where_its_folder_must_not_be() {
     let folder = folder("closed");
     let path = folder.join("a.txt");
     fs::write(&path, "a long old text").unwrap();
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
+    fs::set_permissions(&*folder, fs::Permissions::from_mode(0o555)).unwrap();
     let is_super_user = File::create_new(folder.join("c.txt")).is_ok();
     let outcome = (!is_super_user).then(|| {
         let made = replace_file(folder.join("b.txt"), "new").unwrap_err();
         (made.kind(), replace_file(&path, "new").is_ok(), names(&folder))
     });
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&*folder, fs::Permissions::from_mode(0o755)).unwrap();
     if let Some(outcome) = outcome {
         assert_eq!(outcome, (io::ErrorKind::PermissionDenied, true, vec!["a.txt".to_owned()]));
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
@@ -123,7 +141,7 @@ fn a_file_is_written_where_its_folder_must_not_be() {
     let this = "output_file::tests::a_file_is_written_where_its_folder_must_not_be";
     let ran = process::Command::new(&program)
         .args(["--exact", this])
-        .current_dir(&folder)
+        .current_dir(&*folder)
         .uid(OTHER_USER)
         .gid(OTHER_USER)
         .output()
