@@ -235,6 +235,8 @@ impl Checkout {
             .env("RUSTUP_HOME", of_home("RUSTUP_HOME", ".rustup"))
             .env("HOME", &self.home)
             .env("CARGO_INSTALL_ROOT", installed)
+            // Several are built, and neither size nor speed is looked at here.
+            .envs([("CARGO_PROFILE_RELEASE_LTO", "off"), ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")])
             // The number of a shard, in Kubernetes and in continuous integration.
             .envs([("JOB_COMPLETION_INDEX", "0"), ("SHARD", "0")])
             .env_remove("CARGO_TARGET_DIR")
