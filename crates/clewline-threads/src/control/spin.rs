@@ -37,6 +37,10 @@ pub(super) struct SpinDetector {
     changes: u64,
     /// How many times the task waited in a loop that changes something: it waited in vain.
     waits: u32,
+    /// How many times the local state was not that of a round before, and for how many accesses it
+    /// is not looked at: that takes longer than many accesses do.
+    misses: u32,
+    unlooked: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +49,8 @@ struct ObservedAccess {
     // `NONE` for a hint.
     object: SharedId,
     version: u32,
-    // The hash of the local state, once computed.
-    local_state: Option<u64>,
+    // The hash of the local state if it was computed, and can be.
+    local_state: Option<Option<u64>>,
     // Whether it changes something; only of what is kept.
     changes: bool,
 }
@@ -86,6 +90,8 @@ const ROUNDS_WITH_CHANGING_STATE: usize = 24;
 const CHANGES_PER_LOOK: u32 = 16;
 // How many times such a loop gets twice as many rounds as before, if nothing else can move.
 const LONGER_WAITS_MAX: u32 = 5;
+// How many times twice as many rounds pass before the local state is looked at again.
+const MISSES_MAX: u32 = 2;
 // The maximum length of a round that is recognised.
 const LOOP_ACCESSES_MAX: usize = 64;
 
@@ -97,6 +103,7 @@ impl SpinDetector {
             self.observed.clear();
             self.kept.clear();
             (self.keeps, self.waits) = (0, 0);
+            (self.misses, self.unlooked) = (0, 0);
             (self.filter, self.hints) = (0, 0);
         }
     }
@@ -164,6 +171,8 @@ impl SpinDetector {
     #[cold]
     pub(super) fn spin_loop(&mut self, local_state: impl FnOnce() -> Option<u64>) -> Option<SpinLoop> {
         let n = self.observed.len();
+        let is_looked_at = self.unlooked == 0;
+        self.unlooked = self.unlooked.saturating_sub(1);
         let mut local_state = Some(local_state);
         for length in 1..=LOOP_ACCESSES_MAX.min(n / ROUNDS_WITH_HINT) {
             if !self.repeats(length, ROUNDS_WITH_HINT) {
@@ -177,22 +186,42 @@ impl SpinDetector {
             if !self.repeats(length, ROUNDS_WITH_SAME_STATE - 1) {
                 continue;
             }
-            if let Some(local_state) = local_state.take() {
-                self.observed[n - 1].local_state = local_state();
-            }
-            // If the state cannot be determined, both are `None`.
-            let is_same = || self.observed[n - 1].local_state == self.observed[n - 1 - length].local_state;
-            if self.repeats(length, ROUNDS_WITH_SAME_STATE) && is_same() {
+            // Not for two rounds that are taken for one.
+            if let Some(local_state) = local_state.take()
+                && is_looked_at
+                && self.has_same_state(length, local_state)
+                && self.repeats(length, ROUNDS_WITH_SAME_STATE)
+            {
                 return Some(self.found(length, ROUNDS_WITH_SAME_STATE, false));
             }
             if self.repeats(length, ROUNDS_WITH_CHANGING_STATE) {
                 return Some(self.found(length, ROUNDS_WITH_CHANGING_STATE, true));
             }
         }
+        if local_state.is_some() {
+            (self.misses, self.unlooked) = (0, 0);
+        }
         if 2 * ROUNDS_WITH_CHANGING_STATE * LOOP_ACCESSES_MAX < n {
             self.observed.drain(..n - ROUNDS_WITH_CHANGING_STATE * LOOP_ACCESSES_MAX);
         }
         None
+    }
+
+    /// Whether the local state is that of a round before. One access of each round is looked at.
+    fn has_same_state(&mut self, length: usize, local_state: impl FnOnce() -> Option<u64>) -> bool {
+        let n = self.observed.len();
+        let before = self.observed[n - 1 - length].local_state;
+        let is_other = |it: &ObservedAccess| it.local_state.is_some();
+        if before.is_none() && self.observed[n - length..n - 1].iter().any(is_other) {
+            return false;
+        }
+        let now = local_state();
+        self.observed[n - 1].local_state = Some(now);
+        if before.is_some_and(|it| it != now) {
+            self.unlooked = (length << self.misses) + length - 1;
+            self.misses = (self.misses + 1).min(MISSES_MAX);
+        }
+        before == Some(now)
     }
 
     /// Whether the last `rounds` rounds of this length were equal.

@@ -55,6 +55,26 @@ fn a_loop_that_stops_counting_waits() {
     assert_eq!(found, Some((11, waits(&[OBJECT]))));
 }
 
+/// Finding the state of a task on its stack takes longer than many accesses do.
+#[test]
+fn the_local_state_is_looked_at_in_some_rounds_and_at_one_access_of_them() {
+    let round = [(16, OBJECT), (24, SharedId(2)), (32, SharedId(3))];
+    let mut looks = Vec::new();
+    let state = |at: usize| {
+        looks.push((at / 3 + 1, at % 3));
+        Some(at as u64)
+    };
+    let (accesses, found) = find(&round, |_| 0, state).expect("a loop is found");
+    assert_eq!((accesses, found.is_guess), (3 * ROUNDS_WITH_CHANGING_STATE, true));
+    let rounds: Vec<usize> = looks.iter().map(|it| it.0).collect();
+    assert_eq!(rounds, [3, 4, 6, 7, 10, 11, 16, 17, 22, 23], "{looks:?}");
+    // What counts for a while, and then waits, is seen to wait.
+    for last in 0..40 {
+        let (accesses, found) = find(&round, |_| 0, |at| Some(at.min(last) as u64)).expect("it is found");
+        assert!(!found.is_guess && accesses <= last + 8 * 3, "{last}: {accesses}");
+    }
+}
+
 #[test]
 fn a_loop_with_a_hint_waits_after_two_rounds() {
     let found = find(&[(16, OBJECT), (24, SharedId::NONE)], |_| 0, |at| Some(at as u64));
