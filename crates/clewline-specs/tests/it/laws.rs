@@ -283,7 +283,7 @@ fn pending_takes_from_a_bag_do_not_pile_up_states() {
         Bag.advance(&mut states, &Call::Add(value), None);
     }
     Bag.advance(&mut states, &Call::Take, None);
-    assert_eq!(states.len(), 2);
+    assert_eq!(states.len(), 1, "which element is gone is left open: {states:?}");
     Bag.advance(&mut states, &Call::Take, None);
     assert_eq!(states, [Bag.initial()]);
 }
@@ -310,17 +310,40 @@ fn a_return_is_listed_if_and_only_if_the_step_allows_it() {
 #[test]
 fn a_pending_call_may_return_anything() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
+        let calls: Vec<S::Call> = (0..6).map(|seed| sample(&mut small_sampler(seed))).collect();
         for_states_and_calls(specification, sample, |state, call| {
             let returns = specification.returns(state, call);
-            let each = returns.iter().flat_map(|ret| after(specification, state, call, Some(ret)));
-            assert_eq!(
-                after(specification, state, call, None),
-                each.collect(),
-                "{name}: {state:?}: {call:?}"
-            );
+            let each: HashSet<S::State> =
+                returns.iter().flat_map(|ret| after(specification, state, call, Some(ret))).collect();
+            let pending: HashSet<S::State> = after(specification, state, call, None).into_iter().collect();
+            // One state may stand for several, if that makes no difference to later calls.
+            let seen = |states: &HashSet<S::State>| seen_afterwards(specification, states, &calls);
+            let is_same = pending == each || seen(&pending) == seen(&each);
+            assert!(is_same, "{name}: {state:?}: {call:?}: {pending:?} {each:?}");
         });
     }
     for_every_specification!(law);
+}
+
+/// What two of these calls may return, one after the other.
+fn seen_afterwards<S: Codec>(
+    specification: &S,
+    states: &HashSet<S::State>,
+    calls: &[S::Call],
+) -> HashSet<[(usize, S::Return); 2]> {
+    let results = |state: &S::State| -> Vec<(usize, S::Return)> {
+        let of_call = |(at, call)| specification.returns(state, call).into_iter().map(move |ret| (at, ret));
+        calls.iter().enumerate().flat_map(of_call).collect()
+    };
+    let mut seen = HashSet::new();
+    for state in states {
+        for (first, ret) in results(state) {
+            for next in after(specification, state, &calls[first], Some(&ret)) {
+                seen.extend(results(&next).into_iter().map(|second| [(first, ret.clone()), second]));
+            }
+        }
+    }
+    seen
 }
 
 #[test]
