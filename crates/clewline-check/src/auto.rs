@@ -13,7 +13,8 @@
 //! the moment at which an element appeared. A queue, stack or deque with a capacity is searched
 //! without it first, which gives the order in which the next search tries operations. Any other
 //! object goes to the just-in-time graph search, which was the fastest, or nearly so, on everything
-//! measured (`docs/research/performance.md`); a long history is searched piece by piece.
+//! measured (`docs/research/performance.md`); a long history is searched piece by piece. If that
+//! takes long and the object has few states, an abstraction may refute what is left.
 //! Competition gained little, and the tree searches do not finish where it matters.
 
 use std::ops::Range;
@@ -25,7 +26,7 @@ use crate::{
     checker::Checker,
     decided_by::DecidedBy,
     minimize,
-    search::{decide_by_kind, jit_graph::JitGraph, segments, without_capacity},
+    search::{decide_by_kind, few_states, jit_graph::JitGraph, segments, without_capacity},
 };
 
 /// A search with at least `SEGMENTED_SEARCH_OPERATIONS_MIN` operations is cut at quiescent points,
@@ -69,7 +70,9 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Decide
 
 /// Searches what no monitor decides.
 fn decide_by_search(piece: &Problem<'_>, budget: &Budget, deciders: &mut DecidedBy) -> Verdict {
-    let found = decide_by_kind(piece, budget).or_else(|| without_capacity::decide(piece, budget));
+    let found = decide_by_kind(piece, budget)
+        .or_else(|| without_capacity::decide(piece, budget))
+        .or_else(|| few_states::decide(piece, budget));
     if let Some((name, verdict)) = found {
         deciders.add_search(name, piece.len());
         return verdict;

@@ -10,7 +10,6 @@ mod decided_by;
 mod failure;
 mod holds_if;
 mod judge;
-mod lists;
 mod minimize;
 mod options;
 mod pace;

@@ -220,7 +220,7 @@ impl Columns {
 }
 
 /// The interval of each span, and the gap after all.
-fn gaps(spans: &[Span]) -> (Vec<Interval>, u32) {
+pub(crate) fn gaps(spans: &[Span]) -> (Vec<Interval>, u32) {
     let (mut least, mut greatest) = (u32::MAX, 0);
     for span in spans {
         least = least.min(span.call());

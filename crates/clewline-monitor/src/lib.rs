@@ -22,11 +22,13 @@
 //! certainly gone. A deque has no monitor: no sound one is known that is faster than a search.
 //!
 //! [`grow_only_set`] judges sets that are read as a whole, in linear time as well, but not from
-//! columns: a read has any number of elements. So it is not in the list of monitors.
+//! columns: a read has any number of elements. So it is not in the list of monitors. Neither is
+//! [`abstraction`], which refutes histories of any object with few states, and decides none.
 //!
 //! To add one: write its file, implement [`Monitor`], export an `ENTRY`, add its name to the list.
 //! The conformance suite takes it from there.
 
+pub mod abstraction;
 pub mod bag;
 mod columns;
 mod contract;

@@ -46,6 +46,11 @@ impl Links {
         self.after(self.operations + list)
     }
 
+    /// The operations of a list, in order.
+    pub fn members(&self, list: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(self.first(list), |&it| self.after(it))
+    }
+
     /// The operation before this one in its list, also if this one was removed.
     #[must_use]
     pub fn before(&self, at: u32) -> Option<u32> {

@@ -51,7 +51,7 @@ use crate::{
     checker::Checker,
     options::JudgeOptions,
     prefix::{first_failing_return, until},
-    search::{decide_by_kind, jit_graph::JitGraph},
+    search::{decide_by_kind, few_states, jit_graph::JitGraph},
 };
 
 mod claims;
@@ -226,8 +226,8 @@ fn decide(problem: &Problem<'_>, budget: &Budget) -> Verdict {
     {
         return verdict;
     }
-    let by_kind = decide_by_kind(problem, budget).map(|it| it.1);
-    let verdict = by_kind.unwrap_or_else(|| JitGraph.decide(problem, budget));
+    let decided = decide_by_kind(problem, budget).or_else(|| few_states::decide(problem, budget));
+    let verdict = decided.map(|it| it.1).unwrap_or_else(|| JitGraph.decide(problem, budget));
     match verdict {
         Verdict::Unknown(reason) if problem.spans().iter().all(|it| !it.is_pending()) => {
             monitor::decide_weaker(problem, budget).unwrap_or(Verdict::Unknown(reason))

@@ -40,16 +40,14 @@ use std::{
 };
 
 use clewline_core::{Automaton, Budget, LabelId, Problem, Reason, Span, StateId, sort_by_key};
+use clewline_monitor::links::Links;
 
 use super::{
     lag::{Job, arrange},
     relaxation::Relaxation,
     witness::QuasiWitness,
 };
-use crate::{
-    lists::Lists,
-    pace::{LOOK_WORK, Pace, STEP_WORK},
-};
+use crate::pace::{LOOK_WORK, Pace, STEP_WORK};
 
 // How many places from the first operation that is left others are placed at first.
 const INITIAL_REACH_OPERATIONS: usize = 4;
@@ -217,9 +215,9 @@ struct Search<'p> {
     budget: &'p Budget,
     // Not placed yet. Complete operations of each class by call, then pending ones of each class by
     // call.
-    by_call: Lists,
+    by_call: Links,
     // Complete operations of each class by return.
-    by_return: Lists,
+    by_return: Links,
     is_placed: Vec<bool>,
     // Place in the legal order, within the class.
     place: Vec<u32>,
@@ -244,16 +242,16 @@ impl<'p> Search<'p> {
         let automaton = problem.automaton();
         let labels = automaton.labels().to_vec();
         let mut order: Vec<usize> = (0..n).collect();
-        let mut by_call = Lists::new(n, 2 * n_classes);
+        let mut by_call = Links::new(n, 2 * n_classes);
         sort_by_key(&mut order, |at| instance.spans[at].call());
         for &at in &order {
             let list = if instance.spans[at].is_pending() { n_classes } else { 0 } + instance.class[at];
-            by_call.append(list, at);
+            by_call.push(list as u32, at as u32);
         }
-        let mut by_return = Lists::new(n, n_classes);
+        let mut by_return = Links::new(n, n_classes);
         order.retain(|&at| !instance.spans[at].is_pending());
         sort_by_key(&mut order, |at| instance.spans[at].end());
-        order.iter().for_each(|&at| by_return.append(instance.class[at], at));
+        order.iter().for_each(|&at| by_return.push(instance.class[at] as u32, at as u32));
         Search {
             automaton,
             labels,
@@ -348,9 +346,9 @@ impl<'p> Search<'p> {
         progress.placed += 1;
         self.is_placed[at] = true;
         self.legal.push(made.operation);
-        self.by_call.remove(at);
+        self.by_call.unlink(at as u32);
         if !self.instance.spans[at].is_pending() {
-            self.by_return.remove(at);
+            self.by_return.unlink(at as u32);
             progress.complete += 1;
             self.complete_left -= 1;
         }
@@ -378,11 +376,11 @@ impl<'p> Search<'p> {
             progress.window.pop();
         }
         if !self.instance.spans[at].is_pending() {
-            self.by_return.restore(at);
+            self.by_return.relink(at as u32);
             progress.complete -= 1;
             self.complete_left += 1;
         }
-        self.by_call.restore(at);
+        self.by_call.relink(at as u32);
         self.legal.pop();
         self.is_placed[at] = false;
         progress.placed -= 1;
@@ -395,7 +393,7 @@ impl<'p> Search<'p> {
         let class = instance.class[made.operation as usize];
         let Some(widest) = instance.classes[class].widest else { return true };
         let progress = &self.progress[class];
-        for (more, at) in self.by_return.members(class).take(widest as usize + 2).enumerate() {
+        for (more, at) in members(&self.by_return, class).take(widest as usize + 2).enumerate() {
             if instance.not_after[at] + widest < progress.placed + more as u32 + 1 {
                 return false;
             }
@@ -405,7 +403,7 @@ impl<'p> Search<'p> {
             let waiting = waiting as usize;
             let latest = (self.place[waiting] + instance.bound[waiting]) as usize;
             // Operations that precede it and are not placed yet come before it.
-            let mut first = self.by_return.members(class);
+            let mut first = members(&self.by_return, class);
             let room = latest.checked_sub(sequentialized);
             room.is_some_and(|room| {
                 first.nth(room).is_none_or(|at| !instance.spans[at].precedes(instance.spans[waiting]))
@@ -421,7 +419,7 @@ impl<'p> Search<'p> {
         let n_classes = self.instance.classes.len();
         for (number, (class, progress)) in self.instance.classes.iter().zip(&self.progress).enumerate() {
             // The complete ones: all before the first that is left, and some later ones.
-            let first = self.by_call.members(number).next();
+            let first = members(&self.by_call, number).next();
             let first = first.map_or(class.complete.len(), |at| self.instance.rank[at] as usize);
             let mut later = progress.complete as usize - first;
             key.extend([first as u32, later as u32]);
@@ -436,7 +434,7 @@ impl<'p> Search<'p> {
             // The pending ones that are left determine which have been placed.
             key.push(progress.placed - progress.complete);
             if progress.complete < progress.placed {
-                key.extend(self.by_call.members(n_classes + number).map(|at| at as u32));
+                key.extend(members(&self.by_call, n_classes + number).map(|at| at as u32));
             }
             key.push(progress.window.len() as u32);
             key.extend(progress.window.iter().flat_map(|&it| [it, self.place[it as usize]]));
@@ -455,7 +453,7 @@ impl<'p> Search<'p> {
         let mut candidates: Vec<usize> = Vec::new();
         let n_classes = self.instance.classes.len();
         let looked_at: u64 = (0..2 * n_classes).map(|list| self.add_candidates(list, &mut candidates)).sum();
-        let first = (0..n_classes).filter_map(|it| self.by_call.members(it).next()).min().unwrap_or(0);
+        let first = (0..n_classes).filter_map(|it| members(&self.by_call, it).next()).min().unwrap_or(0);
         let count = candidates.len();
         candidates.retain(|&at| at < first.saturating_add(self.reach));
         self.kept_out |= candidates.len() < count;
@@ -492,7 +490,7 @@ impl<'p> Search<'p> {
         let placed = self.progress[class].placed;
         let first = candidates.len();
         let mut looked_at = 0;
-        for at in self.by_call.members(list) {
+        for at in members(&self.by_call, list) {
             looked_at += 1 + (candidates.len() - first) as u64;
             if widest.is_some_and(|widest| placed + widest < instance.before[at]) {
                 break;
@@ -526,7 +524,7 @@ impl<'p> Search<'p> {
             next_sequentialized.push(None);
             return;
         }
-        let left = self.by_return.members(class).find(|&at| at != next);
+        let left = members(&self.by_return, class).find(|&at| at != next);
         let window = || progress.window.iter().map(|&it| it as usize).chain([next]);
         let ends = window().chain(left).map(|at| instance.spans[at].end());
         let first_end = ends.min().expect("the window has `next`");
@@ -616,6 +614,11 @@ impl<'p> Search<'p> {
         let arranged = bounds.into_iter().find_map(|bound| arrange(self.jobs(&members, |_| bound), 0));
         arranged.expect("within the length of the class, every order will do")
     }
+}
+
+/// The operations of a list, in order.
+fn members(links: &Links, list: usize) -> impl Iterator<Item = usize> {
+    links.members(list as u32).map(|it| it as usize)
 }
 
 /// A hash of words, for keys that no attacker chooses.

@@ -51,14 +51,13 @@ use clewline_core::{
     sort_by_key,
 };
 
+use clewline_monitor::links::Links;
+
 use super::{
     configurations::{self, Configurations},
     present::PresentState,
 };
-use crate::{
-    lists::Lists,
-    pace::{LOOK_WORK, Pace, STEP_WORK},
-};
+use crate::pace::{LOOK_WORK, Pace, STEP_WORK};
 
 /// What distinguishes one search from another.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +144,7 @@ struct Engine<'p> {
     slot: Vec<u32>,
     // For each pending operation, the one before it with the same label.
     twin: Vec<Option<u32>>,
-    left: Lists,
+    left: Links,
     frontier: usize,
     // The words of the current configuration's key: frontier and state, then `ahead`.
     key: Vec<u64>,
@@ -313,14 +312,14 @@ impl<'p> Engine<'p> {
     fn is_dead_end(&mut self) -> bool {
         let mut deadline = u32::MAX;
         for list in [COMPLETE, PENDING] {
-            let mut next = self.left.first(list);
+            let mut next = self.first_left(list);
             let mut looked_at = 0;
             while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
                 looked_at += 1;
                 if looked_at == DEAD_END_LOOKAHEAD_OPS {
                     return false;
                 }
-                next = self.left.after(at);
+                next = self.left_after(at);
                 match self.present.probe(self.labels[at]) {
                     None => deadline = deadline.min(self.spans[at].end()),
                     Some(outcome) if outcome.changes || outcome.has_more => return false,
@@ -359,10 +358,10 @@ impl<'p> Engine<'p> {
         let start = self.candidates.len();
         let deadline = self.deadline(self.frontier);
         for list in [COMPLETE, PENDING] {
-            let mut next = self.left.first(list);
+            let mut next = self.first_left(list);
             while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
                 self.candidates.push(at as u32);
-                next = self.left.after(at);
+                next = self.left_after(at);
             }
         }
         let spans = self.spans;
@@ -377,10 +376,10 @@ impl<'p> Engine<'p> {
         self.visit += 1;
         let start = self.candidates.len();
         let deadline = self.deadline(self.frontier);
-        let mut next = self.left.first(COMPLETE);
+        let mut next = self.first_left(COMPLETE);
         while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
             self.pace.add(LOOK_WORK);
-            next = self.left.after(at);
+            next = self.left_after(at);
             let label = self.labels[at];
             if self.reads[at] && self.present.probe(label).is_some() {
                 self.candidates.truncate(start);
@@ -401,7 +400,7 @@ impl<'p> Engine<'p> {
         if !self.hints.is_empty() {
             self.sort_by_hints(start, deadline);
         }
-        self.next_pending(self.left.first(PENDING), deadline)
+        self.next_pending(self.first_left(PENDING), deadline)
     }
 
     /// Sorts candidates by their hints, and puts the pending operation whose hint comes first in
@@ -410,14 +409,14 @@ impl<'p> Engine<'p> {
         let mut candidates = self.candidates.split_off(start);
         candidates.sort_by_key(|&it| self.next_hint(it));
         let mut first = candidates.first().map_or(i64::MAX, |&it| self.next_hint(it));
-        let mut pending = self.next_pending(self.left.first(PENDING), deadline);
+        let mut pending = self.next_pending(self.first_left(PENDING), deadline);
         while let Some(at) = pending {
             if self.next_hint(at) < first {
                 first = self.next_hint(at);
                 self.candidates.truncate(start);
                 self.candidates.push(at);
             }
-            pending = self.next_pending(self.left.after(at as usize), deadline);
+            pending = self.next_pending(self.left_after(at as usize), deadline);
         }
         self.candidates.append(&mut candidates);
     }
@@ -438,9 +437,17 @@ impl<'p> Engine<'p> {
             if self.twin[it].is_none_or(|twin| self.is_used(twin as usize)) {
                 return Some(it as u32);
             }
-            at = self.left.after(it);
+            at = self.left_after(it);
         }
         None
+    }
+
+    fn first_left(&self, list: u32) -> Option<usize> {
+        self.left.first(list).map(|it| it as usize)
+    }
+
+    fn left_after(&self, at: usize) -> Option<usize> {
+        self.left.after(at as u32).map(|it| it as usize)
     }
 
     /// When the operation at this place in the order of returns returned.
@@ -462,7 +469,7 @@ impl<'p> Engine<'p> {
                 (self.frames[depth].next, self.frames[depth].nth) = (next + 1, 0);
             } else {
                 let deadline = self.deadline(frontier as usize);
-                let pending = self.next_pending(self.left.after(at as usize), deadline);
+                let pending = self.next_pending(self.left_after(at as usize), deadline);
                 (self.frames[depth].pending, self.frames[depth].nth) = (pending, 0);
             }
             if outcome.is_none() {
@@ -492,7 +499,7 @@ impl<'p> Engine<'p> {
 
     /// Notes that the operation, whose step was made, is linearized.
     fn linearize(&mut self, at: usize) {
-        self.left.remove(at);
+        self.left.unlink(at as u32);
         if let Some((_, used)) = self.label_hints.get_mut(self.labels[at].index()) {
             *used += 1;
         }
@@ -517,7 +524,7 @@ impl<'p> Engine<'p> {
             *used -= 1;
         }
         self.present.undo();
-        self.left.restore(chosen as usize);
+        self.left.relink(chosen);
     }
 
     fn is_used(&self, at: usize) -> bool {
@@ -607,14 +614,14 @@ impl Slots {
 }
 
 // The lists of operations that are left, each in call order.
-const COMPLETE: usize = 0;
-const PENDING: usize = 1;
+const COMPLETE: u32 = 0;
+const PENDING: u32 = 1;
 
 /// The operations that are left.
-fn remaining(spans: &[Span], by_call: &[u32]) -> Lists {
-    let mut left = Lists::new(spans.len(), 2);
-    for at in by_call.iter().map(|&it| it as usize) {
-        left.append(if spans[at].is_pending() { PENDING } else { COMPLETE }, at);
+fn remaining(spans: &[Span], by_call: &[u32]) -> Links {
+    let mut left = Links::new(spans.len(), 2);
+    for &at in by_call {
+        left.push(if spans[at as usize].is_pending() { PENDING } else { COMPLETE }, at);
     }
     left
 }

@@ -34,6 +34,7 @@ pub(crate) mod breadth_first;
 mod configurations;
 pub mod empty_moments;
 mod engine;
+pub(crate) mod few_states;
 pub mod found;
 pub mod grow_only_set;
 pub mod jit_graph;

@@ -11,7 +11,7 @@
 //!   tries others.
 //!
 //! The search without capacity may visit a limited number of configurations. If that is not enough,
-//! there are no hints.
+//! `jit-graph` tries without hints, as long; then the search without capacity is given more.
 //!
 //! Source: ours.
 
@@ -30,11 +30,23 @@ use crate::checker::Checker;
 // The configurations that the search without capacity may visit: some, and some for each operation.
 const CONFIGURATIONS_MIN: u64 = 10_000;
 const CONFIGURATIONS_PER_OPERATION: u64 = 32;
+// How many times as many if neither search came to an end.
+const TIMES_MORE: u64 = 100;
 
 /// Decides `problem`, and returns the name of the search that did; `None` if the object has no
 /// capacity, or if the search without it gives no hint.
 pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
-    let (name, found) = search(problem, budget)?;
+    let most = most_configurations(problem.len(), budget);
+    let (name, mut found) = search(problem, most, budget)?;
+    if let Err(Reason::Configurations(_)) = found
+        && most < budget.configurations()
+    {
+        match JitGraph.decide(problem, &budget.child().with_configurations(most)) {
+            Verdict::Unknown(Reason::Configurations(_)) => (),
+            verdict => return Some((jit_graph::NAME, verdict)),
+        }
+        found = search(problem, (TIMES_MORE * most).min(budget.configurations()), budget)?.1;
+    }
     let order = match found.ok()? {
         Found::Longest(_) => return Some((name, refute_without(problem, budget))),
         Found::Linearization(order) => order,
@@ -47,12 +59,13 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static
 
 /// The violation of `problem`, which is violated even without its capacity.
 fn refute_without(problem: &Problem<'_>, budget: &Budget) -> Verdict {
-    let decide = |prefix: &Problem<'_>| match search(prefix, budget) {
+    let most = TIMES_MORE * most_configurations(problem.len(), budget);
+    let decide = |prefix: &Problem<'_>| match search(prefix, most.min(budget.configurations()), budget) {
         Some((_, Ok(found))) => found.verdict(prefix),
         Some((_, Err(reason))) => Verdict::Unknown(reason),
         None => Verdict::Unknown(Reason::Cancelled),
     };
-    let order = |prefix: &Problem<'_>| match search(prefix, budget) {
+    let order = |prefix: &Problem<'_>| match search(prefix, most.min(budget.configurations()), budget) {
         Some((_, Ok(Found::Linearization(order)))) => {
             let budget = budget.child().with_configurations(most_configurations(prefix.len(), budget));
             decide_with_hints(prefix, &order, &budget)
@@ -79,8 +92,12 @@ fn most_configurations(operations: usize, budget: &Budget) -> u64 {
 }
 
 /// Searches `problem` without its capacity: the name of the search, and what it found among the
-/// operations that found room, as positions in `problem`.
-fn search(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Result<Found, Reason>)> {
+/// operations that found room, as positions in `problem`, within this number of configurations.
+fn search(
+    problem: &Problem<'_>,
+    most: u64,
+    budget: &Budget,
+) -> Option<(&'static str, Result<Found, Reason>)> {
     let (columns, positions) = Columns::without_capacity(problem)?;
     let (name, search): (_, fn(&Columns, &Budget) -> _) = match columns.kind {
         ObjectKind::Queue => (two_frontiers::NAME, two_frontiers::search),
@@ -88,7 +105,6 @@ fn search(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Resul
         ObjectKind::Deque => (late_pushes::NAME, late_pushes::search),
         _ => return None,
     };
-    let most = most_configurations(columns.len(), budget);
     let in_problem = |order: Vec<u32>| order.into_iter().map(|at| positions[at as usize]).collect();
     let found = search(&columns, &budget.child().with_configurations(most)).map(|found| match found {
         Found::Linearization(order) => Found::Linearization(in_problem(order)),
