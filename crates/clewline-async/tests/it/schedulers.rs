@@ -254,8 +254,8 @@ fn bounded_dpor_loses_no_history_of_tasks() {
         let bounded = || -> Box<dyn Scheduler> { Box::new(Bounded::new(Some(bound))) };
         let reduced = || -> Box<dyn Scheduler> { Box::new(BoundedDpor::new(Some(bound))) };
         let model = MemoryModel::SequentiallyConsistent;
-        let (programs, blocked, all, few) = compare(model, pick(30, 300), &bounded, &reduced);
-        let is_enough = pick(8, 80) < programs && 0 < blocked && few <= all;
+        let (programs, blocked, all, few) = compare(model, pick(15, 300), &bounded, &reduced);
+        let is_enough = pick(3, 80) < programs && 0 < blocked && few <= all;
         assert!(is_enough, "{bound}: {programs} programs, {blocked} blocked, {all} and {few} executions");
     }
 }
@@ -265,7 +265,7 @@ fn bounded_dpor_loses_no_history_of_tasks() {
 fn every_scheduler_sees_histories_of_tasks() {
     let mut random = Random::new(11);
     let (mut programs, mut seen, mut there) = (0, 0, 0);
-    for _ in 0..pick(15, 100) {
+    for _ in 0..pick(7, 100) {
         let matrix = random_program(&mut random);
         for model in MemoryModel::ALL {
             let (all, _, coverage) = histories(&matrix, model, &mut *exhaustive(), EXECUTIONS_MAX);
@@ -282,6 +282,6 @@ fn every_scheduler_sees_histories_of_tasks() {
             }
         }
     }
-    assert!(pick(10, 80) < programs, "{programs} programs");
+    assert!(pick(4, 80) < programs, "{programs} programs");
     assert!(there / 2 < seen && seen < there, "{seen} of {there} histories");
 }

@@ -69,7 +69,7 @@ fn generated(seed: u64, operations: usize) -> Box<dyn ErasedHistory> {
 #[test]
 fn random_histories_with_few_values() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(400, 8_000, 1_000_000);
+    let cases = pick_of_three(150, 8_000, 1_000_000);
     for seed in 0..cases as u64 {
         agree(&LatePushes, &generated(seed, 16).problems()[0], oracle(), &mut counts);
     }

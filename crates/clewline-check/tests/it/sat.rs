@@ -46,7 +46,7 @@ fn every_small_history_with_pending_operations() {
 #[test]
 fn random_histories_with_few_values() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(500, 20_000, 300_000);
+    let cases = pick_of_three(200, 20_000, 300_000);
     for seed in 0..cases as u64 {
         let mut random = Random::new(seed ^ 0x5a7);
         let (operations, swaps) = (4 + random.below(17), random.below(4));
@@ -73,7 +73,7 @@ fn crowded(seed: u64, operations: usize, processes: usize, swaps: usize) -> Box<
 #[test]
 fn crowded_histories() {
     let mut counts = VerdictCounts::default();
-    for seed in 0..pick(20, 1_000) as u64 {
+    for seed in 0..pick(8, 1_000) as u64 {
         let case = crowded(seed, 60, 10, (seed % 3) as usize);
         agree(&Sat, &case.problems()[0], &Pushdown, &mut counts);
     }
@@ -93,7 +93,7 @@ fn a_crowded_history_is_judged_by_the_solver() {
 fn what_it_refutes_has_a_small_counterexample() {
     let options = JudgeOptions { algorithm: "sat".parse().unwrap(), ..JudgeOptions::default() };
     let (mut violated, mut verified) = (0, 0);
-    for seed in 0..pick(6, 60) {
+    for seed in 0..pick(4, 60) {
         let judged = judge(crowded(seed, 80, 10, 2).problems(), &options);
         let Verdict::Violated(violation) = judged.verdict else { continue };
         assert!(violation.counterexample.len() < 20, "{violation:?}");
@@ -101,7 +101,7 @@ fn what_it_refutes_has_a_small_counterexample() {
         verified += usize::from(violation.is_verified);
     }
     // With many other operations open, a proof may take more than the budget; then it says so.
-    assert!(2 < violated && violated < 2 * verified, "{verified} of {violated}");
+    assert!(1 < violated && violated < 2 * verified, "{verified} of {violated}");
 }
 
 #[test]

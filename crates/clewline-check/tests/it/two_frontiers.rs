@@ -144,7 +144,7 @@ fn plan(seed: u64, random: &mut Random, operations: usize) -> GeneratorConfig {
 #[test]
 fn random_histories_with_few_values() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(800, 40_000, 1_000_000);
+    let cases = pick_of_three(300, 40_000, 1_000_000);
     for seed in 0..cases as u64 {
         let mut random = Random::new(seed);
         let operations = 4 + random.below(17);

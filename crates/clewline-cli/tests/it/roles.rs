@@ -14,6 +14,7 @@ use clewline_methods::{
     stress::{RunFailure, Saved, Shrinking, Stress, StressOutcome},
 };
 use clewline_specs::queue::{Call, Queue};
+use clewline_testing::pick;
 use clewline_threads::{Noise, Subject, point};
 
 use crate::run::{Folder, clewline};
@@ -88,7 +89,7 @@ fn a_ring_is_right_with_one_producer_and_one_consumer() {
 
 #[test]
 fn a_ring_is_wrong_with_two_producers_or_two_consumers() {
-    for (producers, consumers) in [(2, 1), (1, 2)] {
+    for &(producers, consumers) in pick(&[(2, 1)][..], &[(2, 1), (1, 2)]) {
         let outcome =
             run(&ring(producers, consumers).timeout(Duration::from_secs(300)).shrink(Duration::ZERO));
         let report = outcome.to_string();

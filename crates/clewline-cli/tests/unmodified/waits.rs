@@ -65,8 +65,10 @@ fn a_wait_for_what_never_happens_is_a_livelock() {
             assert_eq!(found.code, Some(1), "{kind} {level}: {}{}", found.out, found.err);
             let text = found.text();
             assert!(text.contains("has a livelock") && text.contains(" forever:"), "{kind}: {}", found.out);
-            let json = program.explore_main_with(&[kind], &["--format", "json"]);
-            assert_eq!(json.field("cause"), "livelock", "{kind} {level}: {}", json.out);
+            if pick(kind == "missed", true) {
+                let json = program.explore_main_with(&[kind], &["--format", "json"]);
+                assert_eq!(json.field("cause"), "livelock", "{kind} {level}: {}", json.out);
+            }
         }
         // The kernel's side of a poll is no state of the program: such a wait is not always proven.
         for kind in ["missed-polls", "missed-selects"] {

@@ -159,7 +159,7 @@ fn state_counts_equal_those_of_stateright() {
 #[test]
 fn the_engine_agrees_with_the_oracle() {
     let mut compared = 0;
-    for found in systems().step_by(pick(16, 1)) {
+    for found in systems().step_by(pick(24, 1)) {
         let calls = found.variant.calls;
         let seen = look(&found.name(), calls);
         if !seen.is_cut {
