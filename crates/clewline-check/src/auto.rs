@@ -14,7 +14,7 @@
 //! without it first, which gives the order in which the next search tries operations. Any other
 //! object goes to the just-in-time graph search, which was the fastest, or nearly so, on everything
 //! measured (`docs/research/performance.md`); a long history is searched piece by piece. If that
-//! takes long and the object has few states, an abstraction may refute what is left.
+//! takes long and the object is a register, an abstraction may refute it.
 //! Competition gained little, and the tree searches do not finish where it matters.
 
 use std::ops::Range;

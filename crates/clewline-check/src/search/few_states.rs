@@ -4,8 +4,11 @@
 //! That a history holds is mostly found at once. To refute one, `jit-graph` has to try every set of
 //! operations that never return but may have taken effect. So after some configurations each state
 //! is distinguished from the others, which mostly suffices; if not, the search goes on.
+//!
+//! Of registers only: all states are looked at, also those that no order of this history leads to,
+//! and there an object of users may not be defined.
 
-use clewline_core::{Budget, Problem, Reason, Verdict};
+use clewline_core::{Budget, ObjectKind, Problem, Reason, Verdict};
 use clewline_monitor::abstraction::Abstraction;
 
 use super::{
@@ -27,7 +30,9 @@ const TIMES_MORE: u64 = 100;
 /// limits.
 pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
     let before = CONFIGURATIONS_BEFORE + CONFIGURATIONS_BEFORE_PER_OPERATION * problem.len() as u64;
-    if budget.configurations() <= before || !problem.spans().iter().any(|it| it.is_pending()) {
+    let is_register = matches!(problem.kind(), Some(ObjectKind::Register { .. }));
+    if !is_register || budget.configurations() <= before || !problem.spans().iter().any(|it| it.is_pending())
+    {
         return None;
     }
     let abstraction = Abstraction::new(problem)?;
