@@ -49,7 +49,7 @@ use clewline_explore::{
     Access, Coverage, Division, Ending, Limit, Schedule, explore, schedulers::replay::Replay,
 };
 use clewline_matrix::{Explorable, Strategy, TestProgram};
-use clewline_threads::control::{self, ExtraPoints, FailureKind};
+use clewline_threads::control::{self, ExtraPoints, FailureKind, Memory};
 
 use self::{
     concurrent::{
@@ -429,6 +429,23 @@ impl MatrixCheck<'_> {
         }
     }
 
+    /// Replays the execution.
+    fn run_again(&mut self, schedule: &Schedule) -> (Replay, Ending) {
+        let points = self.program.points();
+        let mut again = Replay::new(schedule.clone());
+        let ending = self.program.run(&mut again);
+        let memory = self.options.memory;
+        if again.is_faithful() || memory.stale_max.is_none() {
+            return (again, ending);
+        }
+        self.program.set_memory(without_bound(memory));
+        self.program.set_points(points);
+        let mut again = Replay::new(schedule.clone());
+        let ending = self.program.run(&mut again);
+        self.program.set_memory(memory);
+        (again, ending)
+    }
+
     /// Replays the execution, and keeps all details: only then is it known whether a thread that
     /// does not return waits or runs, and what kind of failure a panic is.
     fn find(
@@ -440,8 +457,7 @@ impl MatrixCheck<'_> {
         observed: Option<&SerialObservations>,
     ) -> (LineUpFinding, Ending) {
         self.program.keep(true, true);
-        let mut again = Replay::new(schedule.clone());
-        let ending = self.program.run(&mut again);
+        let (again, ending) = self.run_again(schedule);
         let outcome = self.program.outcome();
         let operations = self.observed_operations(&outcome);
         let tried = observed.map_or_else(Vec::new, |it| self.matching_serial_histories(it, &operations));
@@ -601,10 +617,13 @@ impl MatrixCheck<'_> {
             explore_all(self.program, ExplorationMode::Once(&mut once), &asked, &mut self.texts);
         // It may have been found after some task had tried a lock, or read a reference count, since
         // when there are more scheduling points.
-        let mut points = ExtraPoints::ALL.into_iter();
+        let with_bound = ExtraPoints::ALL.map(|it| (it, self.options.memory));
+        let without_bound = with_bound.map(|it| (it.0, without_bound(self.options.memory)));
+        let mut others = with_bound.into_iter().chain(without_bound);
         while !once.is_faithful()
-            && let Some(points) = points.next()
+            && let Some((points, memory)) = others.next()
         {
+            self.program.set_memory(memory);
             self.program.set_points(points);
             once = Replay::new(schedule.clone());
             explored = explore_all(self.program, ExplorationMode::Once(&mut once), &asked, &mut self.texts);
@@ -626,6 +645,12 @@ impl MatrixCheck<'_> {
             ..checked
         })
     }
+}
+
+/// A graph has as many stale reads as its best order has. It may have been executed in another one,
+/// with more of them.
+fn without_bound(memory: Memory) -> Memory {
+    Memory { stale_max: None, ..memory }
 }
 
 fn cause_of_failure(kind: FailureKind) -> Cause {

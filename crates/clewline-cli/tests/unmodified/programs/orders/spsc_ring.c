@@ -1,7 +1,9 @@
 /* A ring for one producer and one consumer. */
 #include "orders.h"
 
+#ifndef SIZE
 #define SIZE 1
+#endif
 
 static long slots[SIZE];
 static atomic_size_t head, tail;
