@@ -51,7 +51,7 @@ pub trait Specification {
     /// Replaces `states` by all states that `step` reaches from any of them.
     ///
     /// Used to replay long witnesses. An implementation that changes the states in place makes the
-    /// replay linear.
+    /// replay linear. One state may stand for several if no later call can tell.
     fn advance(&self, states: &mut Vec<Self::State>, call: &Self::Call, ret: Option<&Self::Return>) {
         let mut next = Vec::new();
         states.iter().for_each(|it| self.step(it, call, ret, &mut next));

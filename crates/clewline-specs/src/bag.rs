@@ -162,15 +162,26 @@ impl Specification for Bag {
     }
 
     fn step(&self, state: &Contents, call: &Call, ret: Option<&Value>, next: &mut Vec<Contents>) {
-        let mut state = state.clone();
-        if state.apply(call, ret.copied()) {
-            next.push(state);
+        let possible = match ret {
+            Some(ret) => vec![*ret],
+            None => self.returns(state, call),
+        };
+        for ret in possible {
+            let mut state = state.clone();
+            if state.apply(call, Some(ret)) {
+                next.push(state);
+            }
         }
     }
 
+    // One state stands for all in which some element is gone: an order of many takes that never
+    // returned is verified in linear time.
     fn advance(&self, states: &mut Vec<Contents>, call: &Call, ret: Option<&Value>) {
-        // There is one state, as the initial one is one and each step leads to one.
         states.retain_mut(|state| state.apply(call, ret.copied()));
+        if ret.is_none() && 1 < states.len() {
+            let mut seen = std::collections::HashSet::new();
+            states.retain(|it| seen.insert(it.clone()));
+        }
     }
 
     fn returns(&self, state: &Contents, call: &Call) -> Vec<Value> {

@@ -52,8 +52,10 @@ fn step_is_pure_and_agrees_with_advance() {
                 assert_eq!(after(specification, state, call, ret.as_ref()), next, "{name}");
                 let mut states = vec![state.clone()];
                 specification.advance(&mut states, call, ret.as_ref());
-                assert_eq!(states.len(), next.len(), "{name}: advance merges equal states");
-                assert_eq!(states.into_iter().collect::<HashSet<_>>(), next, "{name}: {call:?} → {ret:?}");
+                let advanced: HashSet<S::State> = states.iter().cloned().collect();
+                assert_eq!(states.len(), advanced.len(), "{name}: advance merges equal states");
+                let is_same = is_same(specification, sample, &advanced, &next);
+                assert!(is_same, "{name}: {call:?} → {ret:?}: {advanced:?} {next:?}");
             }
         });
     }
@@ -131,7 +133,10 @@ fn a_specification_without_its_types_has_the_same_steps() {
                     let (mut after, mut erased_after) = (states.clone(), erased.clone());
                     typed.advance(&mut after, &call, typed_ret);
                     any.advance(&mut erased_after, &any_call, erased_ret);
-                    assert_eq!(erased_after.len(), after.len(), "{name}: {call:?} → {typed_ret:?}");
+                    let (many, few) = (erased_after.len(), after.len());
+                    // One state may stand for several while the result is not known.
+                    let is_same = many == few || typed_ret.is_none() && few < many;
+                    assert!(is_same, "{name}: {call:?} → {typed_ret:?}: {many} {few}");
                     if typed_ret.is_some() {
                         (states, erased) = (after, erased_after);
                     }
@@ -265,10 +270,11 @@ fn advance_starts_from_each_of_several_states() {
         for seed in 0..100 {
             let states = reachable_states(specification, sample, seed);
             let call = sample(&mut small_sampler(seed));
-            let each = states.iter().flat_map(|it| after(specification, it, &call, None));
-            let mut advanced = states.clone();
-            specification.advance(&mut advanced, &call, None);
-            assert_eq!(advanced.into_iter().collect::<HashSet<_>>(), each.collect(), "{name} {seed}");
+            let each = states.iter().flat_map(|it| after(specification, it, &call, None)).collect();
+            let mut states = states.clone();
+            specification.advance(&mut states, &call, None);
+            let advanced: HashSet<S::State> = states.iter().cloned().collect();
+            assert!(is_same(specification, sample, &advanced, &each), "{name} {seed}: {advanced:?} {each:?}");
         }
     }
     for_every_specification!(law);
@@ -310,19 +316,30 @@ fn a_return_is_listed_if_and_only_if_the_step_allows_it() {
 #[test]
 fn a_pending_call_may_return_anything() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
-        let calls: Vec<S::Call> = (0..6).map(|seed| sample(&mut small_sampler(seed))).collect();
         for_states_and_calls(specification, sample, |state, call| {
             let returns = specification.returns(state, call);
-            let each: HashSet<S::State> =
-                returns.iter().flat_map(|ret| after(specification, state, call, Some(ret))).collect();
-            let pending: HashSet<S::State> = after(specification, state, call, None).into_iter().collect();
-            // One state may stand for several, if that makes no difference to later calls.
-            let seen = |states: &HashSet<S::State>| seen_afterwards(specification, states, &calls);
-            let is_same = pending == each || seen(&pending) == seen(&each);
-            assert!(is_same, "{name}: {state:?}: {call:?}: {pending:?} {each:?}");
+            let each = returns.iter().flat_map(|ret| after(specification, state, call, Some(ret)));
+            assert_eq!(
+                after(specification, state, call, None),
+                each.collect(),
+                "{name}: {state:?}: {call:?}"
+            );
         });
     }
     for_every_specification!(law);
+}
+
+/// Whether these are the same states. When advancing, one may stand for several, if no later calls
+/// can tell.
+fn is_same<S: Codec>(
+    specification: &S,
+    sample: &dyn Fn(&mut CallSampler) -> S::Call,
+    one: &HashSet<S::State>,
+    other: &HashSet<S::State>,
+) -> bool {
+    let calls: Vec<S::Call> = (0..6).map(|seed| sample(&mut small_sampler(seed))).collect();
+    let seen = |states| seen_afterwards(specification, states, &calls);
+    one == other || seen(one) == seen(other)
 }
 
 /// What two of these calls may return, one after the other.
