@@ -1,4 +1,4 @@
-//! The script that runs a test binary unless it passed before and nothing has changed.
+//! The scripts that run a test binary, unless it passed before and nothing has changed.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -29,8 +29,10 @@ impl Repository {
         ] {
             repository.write(file, text);
         }
-        let script = repository.write("crates/clewline-testing/unchanged", include_str!("../unchanged"));
-        fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+        for (name, text) in [("unchanged", include_str!("../unchanged")), ("job", include_str!("../job"))] {
+            let script = repository.write(&format!("crates/clewline-testing/{name}"), text);
+            fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+        }
         for args in [
             &["init", "--quiet"][..],
             &["add", "."],
@@ -58,22 +60,30 @@ impl Repository {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// The exit code of the script for the binary as a test of `name`, and whether the binary ran.
-    fn run(&self, name: &str, binary: &str, more: &[(&str, &str)]) -> (Option<i32>, bool) {
-        let lines = || fs::read_to_string(self.0.join("target/debug/ran")).unwrap().lines().count();
-        let before = lines();
-        let done = Command::new(self.0.join("crates/clewline-testing/unchanged"))
+    /// How often a binary has run.
+    fn runs(&self) -> usize {
+        fs::read_to_string(self.0.join("target/debug/ran")).unwrap().lines().count()
+    }
+
+    /// The script, called for the binary as a test of `name`.
+    fn script(&self, name: &str, binary: &str) -> Command {
+        let mut command = Command::new(self.0.join("crates/clewline-testing/unchanged"));
+        command
             .arg(self.0.join("target/debug/deps").join(binary))
             .env("CLEWLINE_RUNNER", "RUNNER")
             .env("RUNNER", "this script")
             .envs([("RUSTC_WORKSPACE_WRAPPER", "driver"), ("CLIPPY_ARGS", "given")])
             .env("CARGO_MANIFEST_DIR", self.0.join("crates").join(name))
             // `./test --again` sets it.
-            .env_remove("CLEWLINE_AGAIN")
-            .envs(more.iter().copied())
-            .output()
-            .unwrap();
-        let has_run = before < lines();
+            .env_remove("CLEWLINE_AGAIN");
+        command
+    }
+
+    /// The exit code of the script for the binary as a test of `name`, and whether the binary ran.
+    fn run(&self, name: &str, binary: &str, more: &[(&str, &str)]) -> (Option<i32>, bool) {
+        let before = self.runs();
+        let done = self.script(name, binary).envs(more.iter().copied()).output().unwrap();
+        let has_run = before < self.runs();
         let printed = String::from_utf8_lossy(&done.stdout).into_owned();
         assert_eq!(printed.contains("passed before"), !has_run, "{printed}");
         (done.status.code(), has_run)
@@ -125,6 +135,35 @@ fn no_test_is_skipped_if_all_are_to_run_again() {
     for _ in 0..2 {
         assert_eq!(repository.run("clewline-check", "it", &[("CLEWLINE_AGAIN", "1")]), RAN);
     }
+}
+
+/// So that several binaries can run at a time.
+#[test]
+fn a_queued_test_runs_as_it_would_have_run() {
+    let repository = Repository::new("unchanged-queue");
+    let queue = repository.0.join("queue");
+    fs::create_dir_all(&queue).unwrap();
+    repository.binary("it-12ab", "echo \"in $PWD, $GIVEN\"; echo 'test result: ok. 7 passed'; exit 0");
+    repository.binary("wrong-12ab", "echo \"in $PWD, $GIVEN\"; exit 101");
+    for binary in ["it-12ab", "wrong-12ab"] {
+        let mut script = repository.script("clewline-check", binary);
+        script.envs([("GIVEN", "it's given"), ("CLEWLINE_QUEUE", queue.to_str().unwrap())]);
+        assert!(script.current_dir(repository.0.join("crates")).status().unwrap().success());
+    }
+    assert_eq!(repository.runs(), 0, "they only queue");
+    let jobs = fs::read_to_string(queue.join("jobs")).unwrap();
+    let done: Vec<_> = jobs
+        .lines()
+        .map(|it| Command::new(repository.0.join("crates/clewline-testing/job")).arg(it).output().unwrap())
+        .collect();
+    assert_eq!(repository.runs(), 2);
+    let printed = |it: usize| String::from_utf8_lossy(&done[it].stdout).into_owned();
+    assert_eq!(printed(0).split_whitespace().collect::<Vec<_>>(), ["clewline-check", "it", "7", "passed"]);
+    let folder = fs::canonicalize(repository.0.join("crates")).unwrap();
+    let wrong = format!("in {}, it's given\nclewline-check wrong failed\n", folder.display());
+    assert_eq!((printed(1), done[1].status.code()), (wrong, Some(1)));
+    assert_eq!(fs::read_to_string(queue.join("failed")).unwrap(), "clewline-check wrong\n");
+    assert_eq!(repository.run("clewline-check", "it-12ab", &[]), SKIPPED, "it has passed");
 }
 
 /// Tests start commands of Cargo, which would call the script for what they build, and lint the
