@@ -36,7 +36,7 @@ fn a_linearizable_history_stays_linearizable_without_a_unit() {
     let limited = ["queue:2", "stack:2", "deque:2"];
     for name in CATALOG.iter().map(|it| it.name).chain(limited) {
         let specification = find(name).unwrap();
-        for seed in 0..pick(100, 400) {
+        for seed in 0..pick(50, 400) {
             let mut random = Random::new(seed);
             let plan = GeneratorConfig {
                 operations: 2 + random.below(if seed % 4 == 0 { 13 } else { 9 }),
@@ -85,11 +85,11 @@ fn a_linearizable_history_stays_linearizable_without_a_unit() {
         }
     }
     assert!(
-        pick(700, 3_000) < reads_left_out && pick(700, 3_000) < lives_left_out,
+        pick(300, 3_000) < reads_left_out && pick(300, 3_000) < lives_left_out,
         "{reads_left_out}, {lives_left_out}"
     );
-    assert!(pick(30, 150) < split_lives, "{split_lives}");
-    assert!(pick(400, 2_000) < opened, "{opened}");
+    assert!(pick(12, 150) < split_lives, "{split_lives}");
+    assert!(pick(180, 2_000) < opened, "{opened}");
 }
 
 /// A history in which one complete operation returns another one's result, which is often a
@@ -338,7 +338,7 @@ fn one_finder(problem: &Problem<'_>, keep: &mut [Retain], random: &mut Random) {
 fn shortcuts_agree_with_the_oracle() {
     let mut glances: HashMap<(&str, &str), usize> = HashMap::new();
     for entry in &CATALOG {
-        for seed in 0..pick(300, 1_200) {
+        for seed in 0..pick(150, 1_200) {
             let mut random = Random::new(seed);
             let values = if seed % 3 == 0 { ValueDomain::Distinct } else { ValueDomain::Below(3) };
             let Some(case) = changed(entry.name, values, 0.1, seed) else { continue };
@@ -379,7 +379,7 @@ fn shortcuts_agree_with_the_oracle() {
             }
         }
     }
-    let enough = pick(4, 20);
+    let enough = pick(2, 20);
     for name in ["counter", "bag", "queue", "stack", "priority-queue", "min-priority-queue"] {
         for word in ["holds", "violated"] {
             let seen = glances.get(&(name, word));
@@ -442,7 +442,7 @@ fn a_long_history_is_minimized_near_its_violation() {
 /// are counted.
 #[test]
 fn attempts_with_many_unconstrained_operations_are_short() {
-    let operations = pick(600, 5_000);
+    let operations = pick(300, 5_000);
     let plan = GeneratorConfig {
         operations,
         values: ValueDomain::Below(20),

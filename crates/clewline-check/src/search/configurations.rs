@@ -200,7 +200,7 @@ mod tests {
             let mut random = Random::new(width as u64);
             let mut ours = Configurations::new(width, 0);
             let mut theirs: HashSet<Vec<u64>> = HashSet::new();
-            for _ in 0..200_000 {
+            for _ in 0..120_000 {
                 let mut key: Vec<u64> = (0..width).map(|_| random.next() % 300).collect();
                 key[0] += 1;
                 let hash = hash(&key);

@@ -4,7 +4,7 @@
 use clewline_check::{Checker, check, compete, search::SEARCHES};
 use clewline_core::{Budget, Explanation, Problem, Verdict, Violation};
 use clewline_specs::CATALOG;
-use clewline_testing::{pick, share};
+use clewline_testing::{pick, pick_of_three};
 
 use crate::histories::{every_history, random_history};
 
@@ -160,7 +160,7 @@ fn every_small_mutex_history() {
 fn random_histories_of_every_specification() {
     for entry in &CATALOG {
         let mut counts = VerdictCounts::default();
-        for seed in 0..share(5_000) {
+        for seed in 0..pick_of_three(101, 501, 5_000) {
             let case = random_history(entry.name, seed);
             for problem in case.problems() {
                 check_agreement(&problem, &mut counts, &format!("{} seed {seed}", entry.name));
@@ -174,7 +174,7 @@ fn random_histories_of_every_specification() {
 #[test]
 fn competition_equals_its_parts() {
     let mut counts = VerdictCounts::default();
-    for seed in 0..pick(40, 300) {
+    for seed in 0..pick(20, 300) {
         let case = random_history("queue", seed);
         for problem in case.problems() {
             let expected = check(oracle(), &problem, &Budget::unlimited());

@@ -363,7 +363,7 @@ fn random(random: &mut Random, spec: &'static str) -> Sketch {
 #[test]
 fn random_histories_are_judged_by_the_definitions() {
     let mut all = Counts::default();
-    for seed in 0..pick_of_three(100, 1_000, 20_000) {
+    for seed in 0..pick_of_three(50, 1_000, 20_000) {
         for spec in ["register", "queue"] {
             let sketch = random(&mut Random::new(seed), spec);
             println!("seed {seed}, {spec}");

@@ -306,7 +306,7 @@ fn check_long(spec: &str, method: &str, mix: &[(&str, u32)]) {
     let specification = find(spec).unwrap();
     let mix = mix.iter().map(|&(method, weight)| (method.to_owned(), weight)).collect();
     let mut recording = specification.generate(&GeneratorConfig {
-        operations: pick(1_000, 10_000),
+        operations: pick(500, 10_000),
         values: ValueDomain::Distinct,
         keys: 3,
         mix,
@@ -316,7 +316,7 @@ fn check_long(spec: &str, method: &str, mix: &[(&str, u32)]) {
     let name = recording.values.text(method);
     let operations = recording.history.operations();
     let chosen =
-        operations.skip(pick(600, 6_000)).find(|it| it.call.method == name && it.ret.is_some()).unwrap().id;
+        operations.skip(pick(300, 6_000)).find(|it| it.call.method == name && it.ret.is_some()).unwrap().id;
     let before = specification.load(recording.clone()).unwrap().shown(chosen);
     let invented = recording.values.int(70_000);
     let change = |id, call, ret: Option<Value>| {

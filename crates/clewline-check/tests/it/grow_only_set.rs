@@ -196,7 +196,7 @@ fn is_supported(case: &dyn ErasedHistory) -> bool {
 #[test]
 fn random_histories() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(1_500, 40_000, 1_000_000);
+    let cases = pick_of_three(700, 40_000, 1_000_000);
     for seed in 0..cases as u64 {
         let case = random_case(seed, 14);
         if is_supported(&*case) {
@@ -209,7 +209,7 @@ fn random_histories() {
 #[test]
 fn longer_random_histories() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(300, 20_000, 200_000);
+    let cases = pick_of_three(150, 20_000, 200_000);
     for seed in 0..cases as u64 {
         let case = random_case(seed ^ 0x5eed, 60);
         if is_supported(&*case) {

@@ -10,7 +10,7 @@ use clewline_core::{
 };
 use clewline_monitor::{self as monitor, MonitorVerdict, Want};
 use clewline_specs::find;
-use clewline_testing::{pick, share};
+use clewline_testing::{pick, pick_of_three, share};
 
 use crate::histories::{action, drawn, every_history, history_of, load};
 
@@ -354,7 +354,7 @@ fn cycles_of_three_are_found() {
     let actions = ["enq 2", "enq 3", "enq 1", "deq → 1", "peek → 2", "deq → 3", "deq → 2"];
     let mut values = Values::new();
     let actions = actions.map(|it| action(&mut values, it));
-    for swapped in (0..actions.len()).step_by(pick(5, 1)) {
+    for swapped in (0..actions.len()).step_by(pick(11, 1)) {
         let mut actions = actions;
         actions.swap(swapped, (swapped + 1).min(6));
         for number in 0..5_040 {
@@ -374,7 +374,7 @@ fn cycles_of_three_are_found() {
         }
     }
     counts.expect(&["FrontInTurn 6", "OneInFront 4", "FirstInFirstOut 4"]);
-    assert!(pick(6, 20) < counts.broken["FrontInTurn 6"], "{:?}", counts.broken);
+    assert!(pick(2, 20) < counts.broken["FrontInTurn 6"], "{:?}", counts.broken);
 }
 
 /// A history of up to 30 operations in which some results may be exchanged.
@@ -420,7 +420,7 @@ fn nearly_right(spec: &str, values: ValueDomain, seed: u64) -> Box<dyn ErasedHis
 #[test]
 fn random_queues_agree_with_a_search() {
     let mut counts = VerdictCounts::default();
-    for seed in 0..pick(1_500, 30_000) {
+    for seed in 0..pick(700, 30_000) {
         let case = nearly_right("queue", ValueDomain::Distinct, seed);
         for problem in case.problems() {
             check_monitor(&problem, search("jit-graph"), &mut counts, &format!("seed {seed}"));
@@ -441,7 +441,7 @@ fn random_bags_agree_with_a_search() {
     }
     assert_eq!(counts.refused, 0);
     counts.expect(&["AddedBefore 2", "Empty 3", "Empty 5"]);
-    for seed in 0..share(20_000) {
+    for seed in 0..pick_of_three(401, 2_001, 20_000) {
         let case = nearly_right("bag", ValueDomain::Below(3), seed);
         for problem in case.problems() {
             check_monitor(&problem, search("jit-graph"), &mut counts, &format!("seed {seed}"));
@@ -489,7 +489,7 @@ fn a_bag_keeps_no_order() {
 #[test]
 fn counterexamples_of_queues_are_small() {
     let mut sizes = [0_usize; 40];
-    for seed in 0..share(1_500) {
+    for seed in 0..pick_of_three(31, 151, 1_500) {
         let case = nearly_right("queue", ValueDomain::Distinct, seed);
         if let Verdict::Violated(violation) = judge(case.problems(), &JudgeOptions::default()).verdict {
             assert!(violation.is_minimal, "seed {seed}");

@@ -203,7 +203,7 @@ fn histories_of_three_chains() {
 fn random_histories() {
     for (spec, decided) in [("register", 3_000), ("cas-register", 1_000), ("map", 2_500)] {
         let mut counts = VerdictCounts::default();
-        for seed in 0..share(10_000) {
+        for seed in 0..pick_of_three(201, 1_001, 10_000) {
             let case = random_history(spec, seed);
             for problem in case.problems().into_iter().flat_map(Problem::into_parts) {
                 check_problem(&problem, &mut counts, &format!("{spec} seed {seed}"));

@@ -105,7 +105,7 @@ pub(crate) fn generated(
 #[test]
 fn random_histories_with_few_values() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(2_000, 40_000, 1_000_000);
+    let cases = pick_of_three(1_000, 40_000, 1_000_000);
     for seed in 0..cases as u64 {
         let mut random = Random::new(seed);
         let (operations, swaps) = (4 + random.below(17), random.below(4));
@@ -118,7 +118,7 @@ fn random_histories_with_few_values() {
 #[test]
 fn longer_random_histories_with_few_values() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(200, 4_000, 300_000);
+    let cases = pick_of_three(100, 4_000, 300_000);
     for seed in 0..cases as u64 {
         let mut random = Random::new(seed ^ 0x5eed);
         let (operations, swaps) = (20 + random.below(41), random.below(4));
@@ -150,7 +150,7 @@ fn weaker_problems() {
 #[test]
 fn scarce_pending_operations() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(3_000, 60_000, 1_000_000);
+    let cases = pick_of_three(1_500, 60_000, 1_000_000);
     for seed in 0..cases as u64 {
         let mut random = Random::new(seed ^ 0x5ca1e);
         let plan = GeneratorConfig {

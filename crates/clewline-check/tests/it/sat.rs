@@ -46,7 +46,7 @@ fn every_small_history_with_pending_operations() {
 #[test]
 fn random_histories_with_few_values() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(200, 20_000, 300_000);
+    let cases = pick_of_three(100, 20_000, 300_000);
     for seed in 0..cases as u64 {
         let mut random = Random::new(seed ^ 0x5a7);
         let (operations, swaps) = (4 + random.below(17), random.below(4));
@@ -73,7 +73,7 @@ fn crowded(seed: u64, operations: usize, processes: usize, swaps: usize) -> Box<
 #[test]
 fn crowded_histories() {
     let mut counts = VerdictCounts::default();
-    for seed in 0..pick(8, 1_000) as u64 {
+    for seed in 0..pick(4, 1_000) as u64 {
         let case = crowded(seed, 60, 10, (seed % 3) as usize);
         agree(&Sat, &case.problems()[0], &Pushdown, &mut counts);
     }

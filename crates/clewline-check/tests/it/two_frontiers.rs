@@ -144,7 +144,7 @@ fn plan(seed: u64, random: &mut Random, operations: usize) -> GeneratorConfig {
 #[test]
 fn random_histories_with_few_values() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(300, 40_000, 1_000_000);
+    let cases = pick_of_three(150, 40_000, 1_000_000);
     for seed in 0..cases as u64 {
         let mut random = Random::new(seed);
         let operations = 4 + random.below(17);
@@ -157,7 +157,7 @@ fn random_histories_with_few_values() {
 #[test]
 fn longer_random_histories_with_few_values() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(80, 4_000, 300_000);
+    let cases = pick_of_three(40, 4_000, 300_000);
     for seed in 0..cases as u64 {
         let mut random = Random::new(seed ^ 0x5eed);
         let operations = 20 + random.below(41);
@@ -176,7 +176,7 @@ fn longer_random_histories_with_few_values() {
 #[test]
 fn random_channels() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(1_500, 25_000, 300_000);
+    let cases = pick_of_three(800, 25_000, 300_000);
     for seed in 0..cases as u64 {
         let mut random = Random::new(seed ^ 0xc4a);
         let operations = 4 + random.below(17);
@@ -192,7 +192,7 @@ fn random_channels() {
 #[test]
 fn random_relaxed_queues() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(1_000, 20_000, 300_000);
+    let cases = pick_of_three(500, 20_000, 300_000);
     for seed in 0..cases as u64 {
         let mut random = Random::new(seed ^ 0x9a51);
         let operations = 4 + random.below(14);

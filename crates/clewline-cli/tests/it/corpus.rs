@@ -72,7 +72,7 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
 /// not small.
 fn decided(checker: &'static dyn Checker, sample: &Sample, case: &dyn ErasedHistory) -> bool {
     let may_give_up = checker.name().ends_with("-tree") && SMALL_HISTORY_OPS_MAX < case.spans().len();
-    let configurations = if may_give_up { pick(10_000, CONFIGURATIONS) } else { CONFIGURATIONS };
+    let configurations = if may_give_up { pick(5_000, CONFIGURATIONS) } else { CONFIGURATIONS };
     let options = JudgeOptions {
         algorithm: Algorithm::Named(vec![checker]),
         budget: Budget::unlimited().with_configurations(configurations),

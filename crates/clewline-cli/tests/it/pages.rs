@@ -60,6 +60,7 @@ fn an_exploration_is_drawn_with_its_steps_under_the_timeline() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn an_actor_system_is_drawn_with_its_messages() {
     let folder = drawn("page-actors", &ACTORS, 1);
     assert!(folder.read("counterexample.svg").contains("class=\"bar\""));
@@ -90,6 +91,7 @@ fn an_actor_system_is_drawn_with_its_messages() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn a_stress_test_is_drawn_with_the_run_that_went_wrong() {
     let folder = drawn("page-stress", &STRESS, 1);
     let headline = "violated: register:unsynchronized is not linearizable as a register";

@@ -297,7 +297,7 @@ where
 
 #[test]
 fn verdicts_are_those_of_the_oracle_on_every_history() {
-    let matrices = pick(12, 150);
+    let matrices = pick(8, 150);
     let (mut holds, mut violated) = (0, 0);
     for flaw in [Flaw::None, Flaw::Gap, Flaw::Blocks] {
         let counts = [

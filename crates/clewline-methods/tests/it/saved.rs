@@ -169,7 +169,7 @@ fn histories_are_read_as_they_were_saved() {
     let folder = Folder::new("typed-histories");
     let path = folder.path("run.jsonl");
     let (mut pending, mut complete) = (0, 0);
-    for seed in 0..pick_of_three(300, 4_000, 20_000) as u64 {
+    for seed in 0..pick_of_three(150, 4_000, 20_000) as u64 {
         let history = history(&mut Random::new(seed));
         let again = read_again(&history, &path);
         let processes = history.operations().map(|it| it.process.0 + 1).max().unwrap_or(0);

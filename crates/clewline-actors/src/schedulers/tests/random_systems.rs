@@ -20,7 +20,7 @@ const SCHEDULES_MAX: u64 = 1_000;
 
 /// How many systems are drawn.
 fn seeds() -> u64 {
-    pick(50, 1_000)
+    pick(25, 1_000)
 }
 
 /// Schedules, canonical histories, and violated canonical histories; `None` if there are too many.

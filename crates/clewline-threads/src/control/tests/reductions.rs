@@ -285,9 +285,9 @@ fn dpor_sees_every_canonical_history() {
 #[test]
 fn bounded_dpor_sees_what_bounded_does() {
     with_bounds(|bound, it| {
-        let (programs, all, few) = it.check_random(&format!("bound {bound}"), KINDS, pick(2, 15));
+        let (programs, all, few) = it.check_random(&format!("bound {bound}"), KINDS, pick(1, 15));
         assert!(
-            is_partial() || pick(40, 300) < programs && few < all,
+            is_partial() || pick(15, 300) < programs && few < all,
             "{programs} programs, {all} executions, {few} with reduction"
         );
         assert!(
@@ -302,9 +302,9 @@ fn reductions_see_every_canonical_history_with_spurious_wakeups() {
     let world = World { spurious: 1, ..World::default() };
     let check = |name: &str, comparison: Comparison<'_>| {
         let comparison = Comparison { world, ..comparison };
-        let (programs, all, few) = comparison.check_random(name, SPURIOUS_KINDS, pick(6, 40));
+        let (programs, all, few) = comparison.check_random(name, SPURIOUS_KINDS, pick(3, 40));
         assert!(
-            is_partial() || pick(5, 40) < programs && few < all,
+            is_partial() || pick(2, 40) < programs && few < all,
             "{programs} programs, {all} executions, {few} with reduction"
         );
     };
@@ -317,9 +317,9 @@ fn dpor_sees_every_canonical_history_in_weaker_memory_models() {
     for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
         let comparison = Comparison { world: World { model, ..World::default() }, ..unbounded(&dpor) };
         let (programs, all, few) =
-            comparison.check_random(&format!("dpor, {model:?}"), WEAK_KINDS, pick(2, 12));
+            comparison.check_random(&format!("dpor, {model:?}"), WEAK_KINDS, pick(1, 12));
         assert!(
-            is_partial() || pick(10, 70) < programs && few <= all,
+            is_partial() || pick(4, 70) < programs && few <= all,
             "{programs} programs, {all} executions, {few} with reduction"
         );
     }
@@ -359,9 +359,9 @@ fn graph_sees_every_canonical_history() {
 fn graph_sees_every_canonical_history_of_atomics() {
     let world = World { model: MemoryModel::ReleaseAcquire, ..World::default() };
     let comparison = Comparison { world, ..unbounded(&graph) };
-    let (programs, all, few) = comparison.check_random("graph", GRAPH_KINDS, pick(20, 120));
+    let (programs, all, few) = comparison.check_random("graph", GRAPH_KINDS, pick(10, 120));
     assert!(
-        is_partial() || pick(60, 400) < programs && few * 10 < all,
+        is_partial() || pick(30, 400) < programs && few * 10 < all,
         "{programs} programs, {all} executions, {few} with reduction"
     );
 }
@@ -370,9 +370,9 @@ fn graph_sees_every_canonical_history_of_atomics() {
 fn graph_sees_every_canonical_history_of_store_buffers() {
     let world = World { model: MemoryModel::Tso, ..World::default() };
     let comparison = Comparison { world, ..unbounded(&graph) };
-    let (programs, all, few) = comparison.check_random("graph, tso", WEAK_KINDS, pick(2, 12));
+    let (programs, all, few) = comparison.check_random("graph, tso", WEAK_KINDS, pick(1, 12));
     assert!(
-        is_partial() || pick(10, 70) < programs && few * 4 < all * 3,
+        is_partial() || pick(4, 70) < programs && few * 4 < all * 3,
         "{programs} programs, {all} executions, {few} with reduction"
     );
 }

@@ -80,7 +80,7 @@ fn check_never_claims(kind: ClockKind, threads: usize, noise: Noise, operations:
 
 #[test]
 fn the_counter_claims_no_false_order_in_millions_of_operations() {
-    let operations = if cfg!(miri) { 4 * RUN } else { pick(300_000, 10_000_000) };
+    let operations = if cfg!(miri) { 4 * RUN } else { pick(150_000, 10_000_000) };
     check_never_claims(ClockKind::Counter, 2, Noise::NONE, operations);
 }
 

@@ -62,7 +62,7 @@ fn litmus_tests_have_one_execution_for_each_consistent_graph() {
 #[test]
 fn random_programs_have_one_execution_for_each_consistent_graph() {
     let (mut executions, mut many) = (0, 0);
-    let seeds = pick_of_three(300, 3_000, 100_000);
+    let seeds = pick_of_three(150, 3_000, 100_000);
     for seed in 0..seeds {
         let mut random = Random::new(seed);
         let operations = 4 + random.below(3);
@@ -87,7 +87,7 @@ fn larger_random_programs_have_the_outcomes_of_a_reduction_and_no_graph_twice() 
 /// What schedules within a bound of stale accesses show is what graphs within it show.
 #[test]
 fn a_bound_of_stale_accesses_leaves_out_the_other_graphs() {
-    let (mut bounded, mut lost, programs) = (0, 0, pick_of_three(100, 2_000, 50_000));
+    let (mut bounded, mut lost, programs) = (0, 0, pick_of_three(50, 2_000, 50_000));
     for seed in 0..programs {
         let mut random = Random::new(2_000_000 + seed);
         let litmus = Litmus::random(6 + random.below(2), &mut |n| random.below(n));
@@ -426,7 +426,7 @@ fn random_access(random: &mut Random, value: usize) -> Access {
 #[test]
 #[ignore = "long"]
 fn exchanges_that_fail_have_their_own_ordering() {
-    let (mut many, programs) = (0, pick_of_three(250, 2_000, 50_000));
+    let (mut many, programs) = (0, pick_of_three(120, 2_000, 50_000));
     for seed in 0..programs {
         let mut random = Random::new(seed);
         let mut columns = vec![vec![Vec::new()]; 2 + random.below(2)];

@@ -400,7 +400,7 @@ fn relocks(ops: &[Op], held: [bool; 3]) -> bool {
 #[test]
 fn random_programs_with_locks_have_the_histories_of_interleavings() {
     let (mut stuck, mut many, mut large) = (0, 0, 0);
-    let programs = pick_of_three(200, 3_000, 100_000);
+    let programs = pick_of_three(100, 3_000, 100_000);
     for seed in 0..programs {
         let columns = random_columns(&mut Random::new(seed));
         if columns.iter().flatten().any(|it| relocks(it, [false; 3])) {
@@ -426,7 +426,7 @@ fn random_programs_with_locks_have_the_histories_of_interleavings() {
 #[test]
 fn random_programs_that_start_tasks_have_the_histories_of_interleavings() {
     let (mut many, mut large) = (0, 0);
-    let programs = pick_of_three(150, 3_000, 100_000);
+    let programs = pick_of_three(80, 3_000, 100_000);
     for seed in 0..programs {
         let mut random = Random::new(seed);
         let mut ops = |at: usize| -> Vec<Op> {
