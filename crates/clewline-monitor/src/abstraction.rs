@@ -23,7 +23,7 @@
 
 use std::collections::HashMap;
 
-use clewline_core::{Automaton, Budget, LabelId, Problem, Reason, Span, StateId};
+use clewline_core::{Automaton, Budget, Charge, LabelId, Problem, Reason, Span, StateId};
 
 use crate::columns::{Interval, gaps};
 
@@ -58,7 +58,7 @@ impl Abstraction {
     ///
     /// If the budget does not allow more.
     pub fn refutes(&self, configurations: u64, budget: &Budget) -> Result<bool, Reason> {
-        let mut work = Work { visited: 0, most: configurations, budget };
+        let mut work = Work { visited: 0, most: configurations, budget, charge: budget.charge() };
         let is_refuted = self.states.partitions().find_map(|classes| {
             let effects = self.states.effects(&classes);
             let found = Pass::new(&self.timeline, &effects, classes[0]).run(&mut work);
@@ -201,13 +201,15 @@ struct Work<'b> {
     visited: u64,
     most: u64,
     budget: &'b Budget,
+    charge: Charge,
 }
 
 impl Work<'_> {
-    /// Counts a configuration.
-    fn visit(&mut self) -> Result<(), Reason> {
+    /// Counts a configuration of those that take `bytes`.
+    fn visit(&mut self, bytes: impl FnOnce() -> usize) -> Result<(), Reason> {
         self.visited += 1;
         if self.visited.is_multiple_of(CONFIGURATIONS_PER_LOOK) {
+            self.charge.set(bytes());
             self.budget.visit(CONFIGURATIONS_PER_LOOK);
             self.budget.allow(self.visited)?;
         }
@@ -255,6 +257,8 @@ struct Pass<'t> {
     // Within a gap: the smallest numbers that were met, and what is still to be expanded.
     met: HashMap<(u64, u8), Vec<Used>>,
     todo: Vec<Configuration>,
+    // How many are in `met`.
+    kept: usize,
 }
 
 impl<'t> Pass<'t> {
@@ -268,7 +272,15 @@ impl<'t> Pass<'t> {
             configurations: vec![start],
             met: HashMap::new(),
             todo: Vec::new(),
+            kept: 0,
         }
+    }
+
+    /// The memory that configurations take.
+    fn bytes(&self) -> usize {
+        let listed = self.configurations.capacity() + self.todo.capacity();
+        let met = self.met.capacity() * (size_of::<((u64, u8), Vec<Used>)>() + 1);
+        listed * size_of::<Configuration>() + met + self.kept * size_of::<Used>()
     }
 
     /// Whether no configuration is left at the end of some gap; false also if there are too many.
@@ -328,6 +340,7 @@ impl<'t> Pass<'t> {
         let is_ending = |it: &&Open| it.right == gap;
         let ending = self.open.iter().take_while(is_ending).fold(0, |bits, it| bits | it.bit);
         self.met.clear();
+        self.kept = 0;
         for at in 0..self.configurations.len() {
             self.enqueue(self.configurations[at]);
         }
@@ -337,7 +350,7 @@ impl<'t> Pass<'t> {
                 self.configurations.push(it);
                 continue;
             }
-            work.visit()?;
+            work.visit(|| self.bytes())?;
             if work.is_over() {
                 return Ok(());
             }
@@ -385,12 +398,14 @@ impl<'t> Pass<'t> {
                 it.done |= open.bit;
             }
         }
-        let met = self.met.entry((it.done, it.class)).or_default();
+        let met = self.met.entry((it.done, it.class)).or_insert_with(|| Vec::with_capacity(1));
         if met.iter().any(|less| is_at_most(less, &it.used)) {
             return;
         }
+        self.kept -= met.len();
         met.retain(|more| !is_at_most(&it.used, more));
         met.push(it.used);
+        self.kept += met.len();
         self.todo.push(it);
     }
 }

@@ -147,6 +147,9 @@ fn it_stops_at_its_limit_and_within_its_budget() {
     assert_eq!(within(10, &Budget::unlimited()), Ok(false));
     let budget = Budget::unlimited().with_configurations(5_000);
     assert_eq!(within(u64::MAX, &budget), Err(Reason::Configurations(5_000)));
+    let budget = Budget::unlimited().with_memory(2_000);
+    assert_eq!(within(u64::MAX, &budget), Err(Reason::Memory(2_000)));
+    assert_eq!(budget.memory_used(), 0, "it is given back");
 }
 
 #[test]
