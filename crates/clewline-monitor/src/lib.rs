@@ -33,6 +33,7 @@ pub mod bag;
 mod columns;
 mod contract;
 pub mod counter;
+pub mod counts;
 pub mod grow_only_set;
 mod lifetimes;
 pub mod links;

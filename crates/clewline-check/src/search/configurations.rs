@@ -8,28 +8,30 @@
 //! long the history is: two words for up to 64 operations at a time.
 //!
 //! Pending operations are different: they need not be linearized, so a configuration that has used
-//! fewer of them can do whatever one that has used more can. Of the sets of pending operations used
-//! with one key only the smallest are kept, and a configuration that has used a superset of one of
-//! them is not entered.
+//! fewer of them can do whatever one that has used more can. Of the numbers of pending operations
+//! used with one key only the smallest are kept, and a configuration that has used at least as many
+//! of each label as one of them is not entered.
 //!
 //! Keys lie side by side in open-addressed tables. A large set is split over [`SHARDS`] of them,
 //! which grow one by one: at no time are both halves of a doubling held for more than a small part
 //! of the set, so a memory budget can be used nearly to the end.
+
+use clewline_monitor::counts::is_at_most;
 
 /// A set of configurations.
 #[derive(Debug)]
 pub(super) struct Configurations {
     // Words per key.
     width: usize,
-    // Words per set of pending operations.
-    used_width: usize,
+    // The guards of the numbers of pending operations used.
+    guards: Vec<u64>,
     shards: Vec<Shard>,
     len: usize,
-    // Lists of sets of pending operations: the index of the next one, then the set's words.
+    // Lists of numbers of pending operations: the index of the next ones, then their words.
     used: Vec<u64>,
 }
 
-/// A table of rows: a key and, if there are pending operations, where the list of their sets
+/// A table of rows: a key and, if there are pending operations, where the list of their numbers
 /// starts.
 #[derive(Clone, Debug, Default)]
 struct Shard {
@@ -45,10 +47,10 @@ const TABLE_ROWS_MIN: usize = 16;
 const CHAIN_END: u64 = u64::MAX;
 
 impl Configurations {
-    /// An empty set of keys of `width` words, whose first word is never 0, with sets of pending
-    /// operations of `used_width` words, which may be 0.
-    pub(super) fn new(width: usize, used_width: usize) -> Self {
-        Configurations { width, used_width, shards: vec![Shard::default()], len: 0, used: Vec::new() }
+    /// An empty set of keys of `width` words, whose first word is never 0, with numbers of pending
+    /// operations that have these guards.
+    pub(super) fn new(width: usize, guards: Vec<u64>) -> Self {
+        Configurations { width, guards, shards: vec![Shard::default()], len: 0, used: Vec::new() }
     }
 
     /// How many bytes the set takes.
@@ -62,8 +64,8 @@ impl Configurations {
         let stride = self.stride();
         let shard = &self.shards[self.shard_of(hash)];
         let rows = if shard.is_full(stride) { 2 * shard.words.len().max(TABLE_ROWS_MIN * stride) } else { 0 };
-        let is_full = self.used.capacity() < self.used.len() + 1 + self.used_width;
-        let used = if self.used_width != 0 && is_full { 2 * self.used.capacity() } else { 0 };
+        let is_full = self.used.capacity() < self.used.len() + 1 + self.guards.len();
+        let used = if !self.guards.is_empty() && is_full { 2 * self.used.capacity() } else { 0 };
         (rows + used) * size_of::<u64>()
     }
 
@@ -80,18 +82,18 @@ impl Configurations {
         }
         let (row, is_new) = shard.find_or_insert(key, hash, stride);
         self.len += usize::from(is_new);
-        if self.used_width == 0 {
+        if self.guards.is_empty() {
             return is_new;
         }
         let start = &mut shard.words[row + self.width];
         if is_new {
             *start = CHAIN_END;
         }
-        insert_smallest(&mut self.used, start, used)
+        insert_smallest(&mut self.used, start, used, &self.guards)
     }
 
     fn stride(&self) -> usize {
-        self.width + usize::from(self.used_width != 0)
+        self.width + usize::from(!self.guards.is_empty())
     }
 
     fn shard_of(&self, hash: u64) -> usize {
@@ -113,25 +115,24 @@ impl Configurations {
     }
 }
 
-/// Adds `set` to the list that begins at `start`, unless a subset of it is there.
-fn insert_smallest(lists: &mut Vec<u64>, start: &mut u64, set: &[u64]) -> bool {
+/// Adds numbers to the list that begins at `start`, unless some are there of which none is greater.
+fn insert_smallest(lists: &mut Vec<u64>, start: &mut u64, numbers: &[u64], guards: &[u64]) -> bool {
     let mut next = *start;
     while next != CHAIN_END {
         let at = next as usize;
         next = lists[at];
-        let other = &mut lists[at + 1..at + 1 + set.len()];
-        let pairs = || other.iter().zip(set);
-        if pairs().all(|(theirs, ours)| theirs & !ours == 0) {
+        let other = &mut lists[at + 1..at + 1 + numbers.len()];
+        if is_at_most(other, numbers, guards) {
             return false;
         }
-        if pairs().all(|(theirs, ours)| ours & !theirs == 0) {
-            other.copy_from_slice(set);
+        if is_at_most(numbers, other, guards) {
+            other.copy_from_slice(numbers);
             return true;
         }
     }
     let at = lists.len() as u64;
     lists.push(std::mem::replace(start, at));
-    lists.extend_from_slice(set);
+    lists.extend_from_slice(numbers);
     true
 }
 
@@ -198,7 +199,7 @@ mod tests {
     fn agrees_with_a_standard_set_through_splits_and_growth() {
         for width in [2, 3] {
             let mut random = Random::new(width as u64);
-            let mut ours = Configurations::new(width, 0);
+            let mut ours = Configurations::new(width, Vec::new());
             let mut theirs: HashSet<Vec<u64>> = HashSet::new();
             for _ in 0..120_000 {
                 let mut key: Vec<u64> = (0..width).map(|_| random.next() % 300).collect();
@@ -216,21 +217,25 @@ mod tests {
         }
     }
 
-    /// A configuration is entered exactly if no subset of its pending operations was there with its
-    /// key.
+    /// A configuration is entered exactly if none with its key had used as few of each label.
     #[test]
-    fn keeps_the_smallest_sets_of_pending_operations() {
+    fn keeps_the_smallest_numbers_of_pending_operations() {
         let mut random = Random::new(9);
-        let mut ours = Configurations::new(2, 2);
-        let mut theirs: Vec<Vec<[u64; 2]>> = vec![Vec::new(); 70_000];
+        // Three numbers of three bits, each with a guard.
+        const BEGINS: [(usize, u32); 3] = [(0, 0), (0, 4), (1, 60)];
+        let guards = vec![1 << 3 | 1 << 7, 1 << 63];
+        let mut ours = Configurations::new(2, guards);
+        let mut theirs: Vec<Vec<[u64; 3]>> = vec![Vec::new(); 70_000];
         let (mut entered, mut refused) = (0, 0);
-        for _ in 0..400_000 {
+        for _ in 0..300_000 {
             let number = random.below(theirs.len());
             let key = [1 + number as u64 / 300, number as u64 % 300];
-            let used = [random.next() & random.next() & 7, random.next() & random.next() & 3 << 60];
-            let is_new = !theirs[number].iter().any(|it| it[0] & !used[0] == 0 && it[1] & !used[1] == 0);
+            let numbers = [(); 3].map(|()| random.next() % 8);
+            let mut used = [0; 2];
+            BEGINS.iter().zip(numbers).for_each(|(at, number)| used[at.0] |= number << at.1);
+            let is_new = !theirs[number].iter().any(|it| it.iter().zip(&numbers).all(|(it, own)| it <= own));
             assert_eq!(ours.insert(&key, &used, hash(&key)), is_new);
-            theirs[number].push(used);
+            theirs[number].push(numbers);
             *if is_new { &mut entered } else { &mut refused } += 1;
         }
         assert!(SPLIT_CONFIGS < ours.len && 50_000 < entered && 50_000 < refused, "{entered}, {refused}");

@@ -17,6 +17,9 @@
 //! leaves out, are candidates from their call on and never a frontier: a history is explained when
 //! every complete operation is.
 //!
+//! Of pending operations with the same label the one called first is tried, in every order
+//! (`counts`, of the monitors); and none whose step changes nothing: the same can follow without.
+//!
 //! Three reductions for the just-in-time order (`docs/explanation/searches.md` has the proofs):
 //!
 //! * *Earliest first*: of candidates with equal call and return only the one that returns first is
@@ -42,7 +45,7 @@
 //! * `frontier` counts the complete operations, in the order of returns, that lie before the first
 //!   one left.
 //! * bit `slot[o]` of `ahead` is set exactly for the complete operations on `path` that do not
-//!   return before the frontier, and that of `used` for the pending ones on it.
+//!   return before the frontier; `pending` counts the pending ones on it.
 //! * every configuration in `entered` is on the current path, or dead. Those with a single
 //!   candidate need not be in it: they lead to one that is, a few steps on.
 
@@ -51,7 +54,7 @@ use clewline_core::{
     sort_by_key,
 };
 
-use clewline_monitor::links::Links;
+use clewline_monitor::{counts::PendingCounts, links::Links};
 
 use super::{
     configurations::{self, Configurations},
@@ -142,13 +145,12 @@ struct Engine<'p> {
     // Complete operations in the order of their returns.
     by_return: Vec<u32>,
     slot: Vec<u32>,
-    // For each pending operation, the one before it with the same label.
-    twin: Vec<Option<u32>>,
+    // The complete operations that are left, in call order; list 0.
     left: Links,
+    pending: PendingCounts,
     frontier: usize,
     // The words of the current configuration's key: frontier and state, then `ahead`.
     key: Vec<u64>,
-    used: Vec<u64>,
     frames: Vec<Frame>,
     // The candidates of all frames, one after the other.
     candidates: Vec<u32>,
@@ -174,8 +176,8 @@ struct Frame {
     // Its candidates are `candidates[start..]`, up to the next frame's.
     start: usize,
     next: usize,
-    // After them comes this pending operation.
-    pending: Option<u32>,
+    // After them come those pending operations that can be used next, from this place on.
+    pending: usize,
     // Which outcome of the next candidate comes next.
     nth: u32,
     // The operation linearized last.
@@ -201,15 +203,14 @@ impl<'p> Engine<'p> {
         // A pending read can always be left out: it changes nothing, and nothing depends on it.
         let reads: Vec<bool> = labels.iter().map(|&it| present.is_read(it)).collect();
         by_call.retain(|&at| !(spans[at as usize].is_pending() && reads[at as usize]));
-        let Slots { slot, complete, pending } = Slots::new(spans, &by_call, &by_return);
-        let (words, used_words) = (complete.div_ceil(64), pending.div_ceil(64));
-        let left = remaining(spans, &by_call);
         let labelled = labels.iter().map(|it| it.index() + 1).max().unwrap_or(0);
-        let mut last: Vec<Option<u32>> = vec![None; labelled];
-        let mut twin = vec![None; spans.len()];
-        for &at in by_call.iter().filter(|&&at| spans[at as usize].is_pending()) {
-            twin[at as usize] = last[labels[at as usize].index()].replace(at);
-        }
+        let (pending, by_call): (Vec<u32>, Vec<u32>) =
+            by_call.into_iter().partition(|&at| spans[at as usize].is_pending());
+        let pending = PendingCounts::new(spans, &pending, &labels, labelled);
+        let Slots { slot, complete } = Slots::new(spans, &by_call, &by_return);
+        let words = complete.div_ceil(64);
+        let mut left = Links::new(spans.len(), 1);
+        by_call.iter().for_each(|&at| left.push(0, at));
         let seen_label = vec![(0, 0); labelled];
         // What has no hint comes after what has one.
         let hint = |at| problem.order_hint(at).unwrap_or(i64::MAX);
@@ -227,14 +228,13 @@ impl<'p> Engine<'p> {
             hints,
             by_return,
             slot,
-            twin,
             left,
             frontier: 0,
             key: vec![0; 1 + words],
-            used: vec![0; used_words],
             frames: Vec::new(),
             candidates: Vec::new(),
-            entered: Configurations::new(1 + words, used_words),
+            entered: Configurations::new(1 + words, pending.guards.clone()),
+            pending,
             seen_label,
             label_hints,
             visit: 0,
@@ -287,8 +287,10 @@ impl<'p> Engine<'p> {
             self.check_budget()?;
         }
         let start = self.candidates.len();
-        let pending = if self.frontier < self.by_return.len() { self.collect_candidates() } else { None };
-        let has_choice = self.candidates.len() - start + usize::from(pending.is_some()) != 1;
+        let is_end = self.frontier == self.by_return.len();
+        let pending = if is_end { usize::MAX } else { self.collect_candidates() };
+        let has_pending = !is_end && self.pending.next(pending, self.deadline(self.frontier)).is_some();
+        let has_choice = self.candidates.len() - start + usize::from(has_pending) != 1;
         if has_choice && self.has_retreated && self.strategy.order == Order::Return && self.is_dead_end() {
             self.candidates.truncate(start);
             return Ok(false);
@@ -311,21 +313,27 @@ impl<'p> Engine<'p> {
     /// time.
     fn is_dead_end(&mut self) -> bool {
         let mut deadline = u32::MAX;
-        for list in [COMPLETE, PENDING] {
-            let mut next = self.first_left(list);
-            let mut looked_at = 0;
-            while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
-                looked_at += 1;
-                if looked_at == DEAD_END_LOOKAHEAD_OPS {
-                    return false;
-                }
-                next = self.left_after(at);
-                match self.present.probe(self.labels[at]) {
-                    None => deadline = deadline.min(self.spans[at].end()),
-                    Some(outcome) if outcome.changes || outcome.has_more => return false,
-                    Some(_) => (),
-                }
+        let mut next = self.first_left();
+        let mut looked_at = 0;
+        while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
+            looked_at += 1;
+            if looked_at == DEAD_END_LOOKAHEAD_OPS {
+                return false;
             }
+            next = self.left_after(at);
+            match self.present.probe(self.labels[at]) {
+                None => deadline = deadline.min(self.spans[at].end()),
+                Some(outcome) if outcome.changes || outcome.has_more => return false,
+                Some(_) => (),
+            }
+        }
+        let mut place = 0;
+        while let Some(at) = self.pending.next(place, deadline) {
+            let outcome = self.present.probe(self.labels[at as usize]);
+            if outcome.is_some_and(|it| it.changes || it.has_more) {
+                return false;
+            }
+            place += 1;
         }
         deadline != u32::MAX
     }
@@ -339,16 +347,16 @@ impl<'p> Engine<'p> {
         if growth != 0 {
             self.budget.allow_memory(growth)?;
         }
-        Ok(self.entered.insert(&self.key, &self.used, hash))
+        Ok(self.entered.insert(&self.key, &self.pending.used, hash))
     }
 
     /// Pushes the candidates of the current configuration, in the order in which to try them;
-    /// returns the first pending operation to try after that, if pending ones are not among them.
-    fn collect_candidates(&mut self) -> Option<u32> {
+    /// returns the place of the first pending operation to try after that.
+    fn collect_candidates(&mut self) -> usize {
         match self.strategy.order {
             Order::Call => {
                 self.collect_by_call();
-                None
+                usize::MAX
             }
             Order::Return => self.collect_by_return(),
         }
@@ -357,13 +365,12 @@ impl<'p> Engine<'p> {
     fn collect_by_call(&mut self) {
         let start = self.candidates.len();
         let deadline = self.deadline(self.frontier);
-        for list in [COMPLETE, PENDING] {
-            let mut next = self.first_left(list);
-            while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
-                self.candidates.push(at as u32);
-                next = self.left_after(at);
-            }
+        let mut next = self.first_left();
+        while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
+            self.candidates.push(at as u32);
+            next = self.left_after(at);
         }
+        self.candidates.extend((0..).map_while(|place| self.pending.next(place, deadline)));
         let spans = self.spans;
         self.pace.add(LOOK_WORK * (self.candidates.len() - start) as u64);
         self.candidates[start..].sort_unstable_by_key(|&it| (spans[it as usize].call(), it));
@@ -372,11 +379,11 @@ impl<'p> Engine<'p> {
         }
     }
 
-    fn collect_by_return(&mut self) -> Option<u32> {
+    fn collect_by_return(&mut self) -> usize {
         self.visit += 1;
         let start = self.candidates.len();
         let deadline = self.deadline(self.frontier);
-        let mut next = self.first_left(COMPLETE);
+        let mut next = self.first_left();
         while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
             self.pace.add(LOOK_WORK);
             next = self.left_after(at);
@@ -384,7 +391,7 @@ impl<'p> Engine<'p> {
             if self.reads[at] && self.present.probe(label).is_some() {
                 self.candidates.truncate(start);
                 self.candidates.push(at as u32);
-                return None;
+                return usize::MAX;
             }
             // Of equal operations, the one that returns first.
             let (visit, place) = &mut self.seen_label[label.index()];
@@ -400,7 +407,7 @@ impl<'p> Engine<'p> {
         if !self.hints.is_empty() {
             self.sort_by_hints(start, deadline);
         }
-        self.next_pending(self.first_left(PENDING), deadline)
+        0
     }
 
     /// Sorts candidates by their hints, and puts the pending operation whose hint comes first in
@@ -409,14 +416,14 @@ impl<'p> Engine<'p> {
         let mut candidates = self.candidates.split_off(start);
         candidates.sort_by_key(|&it| self.next_hint(it));
         let mut first = candidates.first().map_or(i64::MAX, |&it| self.next_hint(it));
-        let mut pending = self.next_pending(self.first_left(PENDING), deadline);
-        while let Some(at) = pending {
+        for place in 0.. {
+            let Some(at) = self.pending.next(place, deadline) else { break };
+            self.pace.add(LOOK_WORK);
             if self.next_hint(at) < first {
                 first = self.next_hint(at);
                 self.candidates.truncate(start);
                 self.candidates.push(at);
             }
-            pending = self.next_pending(self.left_after(at as usize), deadline);
         }
         self.candidates.append(&mut candidates);
     }
@@ -428,22 +435,8 @@ impl<'p> Engine<'p> {
         hints.get(*used).copied().unwrap_or(i64::MAX)
     }
 
-    /// The first pending operation from `at` on that may be tried before `deadline`.
-    ///
-    /// Of equal ones that is the one called first, so that those before it have been used.
-    fn next_pending(&mut self, mut at: Option<usize>, deadline: u32) -> Option<u32> {
-        while let Some(it) = at.filter(|&it| self.spans[it].call() < deadline) {
-            self.pace.add(LOOK_WORK);
-            if self.twin[it].is_none_or(|twin| self.is_used(twin as usize)) {
-                return Some(it as u32);
-            }
-            at = self.left_after(it);
-        }
-        None
-    }
-
-    fn first_left(&self, list: u32) -> Option<usize> {
-        self.left.first(list).map(|it| it as usize)
+    fn first_left(&self) -> Option<usize> {
+        self.left.first(0).map(|it| it as usize)
     }
 
     fn left_after(&self, at: usize) -> Option<usize> {
@@ -461,18 +454,24 @@ impl<'p> Engine<'p> {
         loop {
             let depth = self.frames.len() - 1;
             let Frame { frontier, next, pending, nth, .. } = self.frames[depth];
-            let Some(at) = self.candidates.get(next).copied().or(pending) else { return Ok(false) };
+            let deadline = self.deadline(frontier as usize);
+            let candidate = self.candidates.get(next).copied();
+            let Some(at) = candidate.or_else(|| self.pending.next(pending, deadline)) else {
+                return Ok(false);
+            };
             let outcome = self.present.advance(self.labels[at as usize], nth);
             if outcome.is_some_and(|it| it.has_more) {
                 self.frames[depth].nth += 1;
-            } else if next < self.candidates.len() {
+            } else if candidate.is_some() {
                 (self.frames[depth].next, self.frames[depth].nth) = (next + 1, 0);
             } else {
-                let deadline = self.deadline(frontier as usize);
-                let pending = self.next_pending(self.left_after(at as usize), deadline);
-                (self.frames[depth].pending, self.frames[depth].nth) = (pending, 0);
+                self.pace.add(LOOK_WORK);
+                (self.frames[depth].pending, self.frames[depth].nth) = (pending + 1, 0);
             }
-            if outcome.is_none() {
+            let Some(outcome) = outcome else { continue };
+            // With one less of those that never return the same can be done.
+            if !outcome.changes && self.spans[at as usize].is_pending() {
+                self.present.undo();
                 continue;
             }
             self.frames[depth].chosen = at;
@@ -499,10 +498,14 @@ impl<'p> Engine<'p> {
 
     /// Notes that the operation, whose step was made, is linearized.
     fn linearize(&mut self, at: usize) {
-        self.left.unlink(at as u32);
         if let Some((_, used)) = self.label_hints.get_mut(self.labels[at].index()) {
             *used += 1;
         }
+        if self.spans[at].is_pending() {
+            self.pending.take(at as u32);
+            return;
+        }
+        self.left.unlink(at as u32);
         self.flip(at);
         while let Some(&next) = self.by_return.get(self.frontier)
             && self.is_ahead(next as usize)
@@ -519,17 +522,16 @@ impl<'p> Engine<'p> {
             self.frontier -= 1;
             self.flip(self.by_return[self.frontier] as usize);
         }
-        self.flip(chosen as usize);
         if let Some((_, used)) = self.label_hints.get_mut(self.labels[chosen as usize].index()) {
             *used -= 1;
         }
         self.present.undo();
-        self.left.relink(chosen);
-    }
-
-    fn is_used(&self, at: usize) -> bool {
-        let slot = self.slot[at] as usize;
-        self.used[slot / 64] >> (slot % 64) & 1 == 1
+        if self.spans[chosen as usize].is_pending() {
+            self.pending.give_back(chosen);
+        } else {
+            self.flip(chosen as usize);
+            self.left.relink(chosen);
+        }
     }
 
     fn is_ahead(&self, at: usize) -> bool {
@@ -539,8 +541,7 @@ impl<'p> Engine<'p> {
 
     fn flip(&mut self, at: usize) {
         let slot = self.slot[at] as usize;
-        let set = if self.spans[at].is_pending() { &mut self.used } else { &mut self.key[1..] };
-        set[slot / 64] ^= 1 << (slot % 64);
+        self.key[1 + slot / 64] ^= 1 << (slot % 64);
     }
 
     fn check_budget(&mut self) -> Result<(), Reason> {
@@ -580,50 +581,31 @@ fn hints_of_labels(labels: &[LabelId], hints: &[i64], labelled: usize) -> Vec<(V
     all
 }
 
-/// The bit of each operation in the sets of a configuration.
+/// The bit of each complete operation in the set of a configuration.
 struct Slots {
     slot: Vec<u32>,
-    // How many bits the complete operations take: as many as are open at a time.
+    // How many bits there are: as many as operations are open at a time.
     complete: usize,
-    // How many bits the pending ones take.
-    pending: usize,
 }
 
 impl Slots {
     fn new(spans: &[Span], by_call: &[u32], by_return: &[u32]) -> Self {
-        let mut slots = Slots { slot: vec![0; spans.len()], complete: 0, pending: 0 };
+        let mut slots = Slots { slot: vec![0; spans.len()], complete: 0 };
         let mut free: Vec<u32> = Vec::new();
         let mut returned = by_return.iter().peekable();
         for &at in by_call {
-            let span = spans[at as usize];
-            while let Some(&over) = returned.next_if(|&&it| spans[it as usize].end() < span.call()) {
+            while let Some(&over) =
+                returned.next_if(|&&it| spans[it as usize].end() < spans[at as usize].call())
+            {
                 free.push(slots.slot[over as usize]);
             }
-            slots.slot[at as usize] = if span.is_pending() {
-                slots.pending += 1;
-                slots.pending as u32 - 1
-            } else {
-                free.pop().unwrap_or_else(|| {
-                    slots.complete += 1;
-                    slots.complete as u32 - 1
-                })
-            };
+            slots.slot[at as usize] = free.pop().unwrap_or_else(|| {
+                slots.complete += 1;
+                slots.complete as u32 - 1
+            });
         }
         slots
     }
-}
-
-// The lists of operations that are left, each in call order.
-const COMPLETE: u32 = 0;
-const PENDING: u32 = 1;
-
-/// The operations that are left.
-fn remaining(spans: &[Span], by_call: &[u32]) -> Links {
-    let mut left = Links::new(spans.len(), 2);
-    for &at in by_call {
-        left.push(if spans[at as usize].is_pending() { PENDING } else { COMPLETE }, at);
-    }
-    left
 }
 
 /// The longest path so far, copied only when it is about to be left, and only where it changed.
