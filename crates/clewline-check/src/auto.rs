@@ -21,13 +21,9 @@ use std::ops::Range;
 
 use clewline_core::{Budget, Explanation, ObjectKind, Problem, RoleKind, Verdict, Violation, Witness};
 use clewline_monitor::{self as monitor, Columns, Unsupported};
+use clewline_search::{Checker, decide_by_kind, few_states, jit_graph::JitGraph, segments, without_capacity};
 
-use crate::{
-    checker::Checker,
-    decided_by::DecidedBy,
-    minimize,
-    search::{decide_by_kind, few_states, jit_graph::JitGraph, segments, without_capacity},
-};
+use crate::{decided_by::DecidedBy, minimize};
 
 /// A search with at least `SEGMENTED_SEARCH_OPERATIONS_MIN` operations is cut at quiescent points,
 /// into pieces of at least `SEGMENT_OPERATIONS_MIN`.

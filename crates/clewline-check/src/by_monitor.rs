@@ -3,7 +3,7 @@
 use clewline_core::{Budget, Problem, Reason, Verdict};
 use clewline_monitor as monitor;
 
-use crate::checker::Checker;
+use clewline_search::Checker;
 
 /// The checker that runs the monitor for the object at hand.
 #[derive(Clone, Copy, Debug)]

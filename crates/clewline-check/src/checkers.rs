@@ -1,6 +1,8 @@
 //! The list of all checkers that can be named.
 
-use crate::{by_monitor::ByMonitor, checker::Checker, search};
+use clewline_search::{self as search, Checker};
+
+use crate::by_monitor::ByMonitor;
 
 /// Every checker that can be named, in alphabetical order.
 pub fn checkers() -> impl Iterator<Item = &'static dyn Checker> {

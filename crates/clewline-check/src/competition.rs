@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use clewline_core::{Budget, Problem, Reason, Verdict, parallel};
 
-use crate::checker::{Checker, check};
+use clewline_search::{Checker, check};
 
 /// Lets `checkers` compete for the verdict on `problem`. Returns it, and the index of the winner.
 ///

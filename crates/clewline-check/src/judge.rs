@@ -13,11 +13,11 @@ use std::{
 };
 
 use clewline_core::{Budget, ObjectKind, Problem, Reason, Verdict, Violation, Witness, parallel};
+use clewline_search::Checker;
 
 use crate::{
     auto,
     by_monitor::ByMonitor,
-    checker::Checker,
     competition::compete,
     decided_by::DecidedBy,
     minimize,

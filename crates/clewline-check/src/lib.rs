@@ -2,7 +2,6 @@
 
 mod auto;
 mod by_monitor;
-mod checker;
 mod checkers;
 mod competition;
 mod criteria;
@@ -12,15 +11,12 @@ mod holds_if;
 mod judge;
 mod minimize;
 mod options;
-mod pace;
-mod prefix;
 pub mod relaxed;
-pub mod search;
 mod stream;
 
 pub use by_monitor::ByMonitor;
-pub use checker::{Checker, check};
 pub use checkers::checkers;
+pub use clewline_search::{self as search, Checker, check};
 pub use competition::compete;
 pub use criteria::judge_by;
 pub use decided_by::DecidedBy;

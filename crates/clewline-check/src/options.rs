@@ -3,8 +3,9 @@
 use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 
 use clewline_core::{Budget, NotFound, Reason};
+use clewline_search::Checker;
 
-use crate::{checker::Checker, checkers::checkers, decided_by::DecidedBy};
+use crate::{checkers::checkers, decided_by::DecidedBy};
 
 /// How to judge.
 #[derive(Clone, Debug)]

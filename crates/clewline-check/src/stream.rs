@@ -28,14 +28,13 @@ use std::collections::{HashMap, HashSet};
 
 use clewline_core::{ObjectId, ObjectKind, OperationId, Problem, Reason, RoleKind, Start, Verdict, Witness};
 use clewline_monitor::{Columns, Interval, Lifetimes, NONE};
+use clewline_search::{Checker, FINAL_STATES_MAX, final_state_witnesses, jit_graph::JitGraph};
 
 use crate::{
     auto::cut_where_empty,
-    checker::Checker,
     decided_by::DecidedBy,
     judge::{Judgement, judge, judge_with_deciders},
     options::JudgeOptions,
-    search::{FINAL_STATES_MAX, final_state_witnesses, jit_graph::JitGraph},
 };
 
 /// An object, and which part of it; no part if it is judged as a whole.

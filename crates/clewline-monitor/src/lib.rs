@@ -33,10 +33,8 @@ pub mod bag;
 mod columns;
 mod contract;
 pub mod counter;
-pub mod counts;
 pub mod grow_only_set;
 mod lifetimes;
-pub mod links;
 pub mod multiset;
 mod observers;
 mod overtaking;
@@ -49,7 +47,6 @@ pub mod queue;
 pub mod register;
 pub mod set;
 pub mod stack;
-pub mod uses;
 mod verdict;
 
 use clewline_core::{

@@ -21,12 +21,14 @@ use clewline_core::{
     Violation,
 };
 use clewline_monitor::{Columns, MonitorVerdict, Want, judge_columns};
+use clewline_search::{
+    breadth_first::{BreadthFirst, sorted_by_length},
+    prefix::{first_failing_return, until},
+};
 
 use crate::{
     auto::{self, cut_where_empty},
     options::JudgeOptions,
-    prefix::{first_failing_return, until},
-    search::breadth_first::{BreadthFirst, sorted_by_length},
 };
 
 /// A breadth-first pass may make this many configurations, or the second number for each operation

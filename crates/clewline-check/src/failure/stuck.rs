@@ -22,11 +22,9 @@
 //! breadth-first pass over an object or key.
 
 use clewline_core::{OperationId, Problem, Reason};
+use clewline_search::breadth_first::{BlockedOperations, BreadthFirst};
 
-use crate::{
-    options::JudgeOptions,
-    search::breadth_first::{BlockedOperations, BreadthFirst},
-};
+use crate::options::JudgeOptions;
 
 /// Whether a stuck history is allowed.
 #[must_use]

@@ -46,13 +46,13 @@ use clewline_core::{
     Budget, Explanation, ObjectKind, OperationId, Problem, Retain, RoleKind, Span, Verdict, Violation,
 };
 use clewline_monitor as monitor;
-
-use crate::{
-    checker::Checker,
-    options::JudgeOptions,
+use clewline_search::{
+    Checker, decide_by_kind, few_states,
+    jit_graph::JitGraph,
     prefix::{first_failing_return, until},
-    search::{decide_by_kind, few_states, jit_graph::JitGraph},
 };
+
+use crate::options::JudgeOptions;
 
 mod claims;
 mod counting;

@@ -31,7 +31,7 @@ use std::{cmp::Reverse, collections::HashSet};
 use clewline_core::{Budget, DeadEnd, LabelId, OperationId, Problem, Reason, Retain};
 
 use super::prover::{End, Left, NEAR_OPERATIONS, Prover, Survey};
-use crate::prefix::until;
+use clewline_search::prefix::until;
 
 /// Where what was found does not suffice, this many operations are added at first.
 const FIRST_ADDED_OPERATIONS: usize = 8;

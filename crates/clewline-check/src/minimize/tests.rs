@@ -5,7 +5,7 @@ use clewline_specs::{CATALOG, find};
 use clewline_testing::{pick, share};
 
 use super::{focus::is_finder, units::elements, *};
-use crate::search::oracle::Oracle;
+use clewline_search::oracle::Oracle;
 
 mod proofs;
 

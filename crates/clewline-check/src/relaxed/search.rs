@@ -40,14 +40,14 @@ use std::{
 };
 
 use clewline_core::{Automaton, Budget, LabelId, Problem, Reason, Span, StateId, sort_by_key};
-use clewline_monitor::links::Links;
+use clewline_search::links::Links;
 
 use super::{
     lag::{Job, arrange},
     relaxation::Relaxation,
     witness::QuasiWitness,
 };
-use crate::pace::{LOOK_WORK, Pace, STEP_WORK};
+use clewline_search::pace::{LOOK_WORK, Pace, STEP_WORK};
 
 // How many places from the first operation that is left others are placed at first.
 const INITIAL_REACH_OPERATIONS: usize = 4;

@@ -409,7 +409,7 @@ clewline: clewline-actors clewline-async clewline-check clewline-core clewline-f
 clewline-matrix clewline-methods clewline-report clewline-specs clewline-systems clewline-threads
 clewline-actors: clewline-core clewline-explore hashbrown rustc-hash serde serde_json
 clewline-async: clewline-explore clewline-threads
-clewline-check: batsat clewline-core clewline-monitor
+clewline-check: clewline-core clewline-monitor clewline-search
 clewline-cli: bzip2 clap clap_complete clewline-actors clewline-check clewline-columns clewline-core \
 clewline-explore clewline-formats clewline-lab clewline-matrix clewline-methods clewline-monitor clewline-report \
 clewline-script clewline-specs clewline-systems clewline-threads clewline-unmodified flate2 indicatif ruzstd serde_json signal-hook
@@ -429,6 +429,7 @@ clewline-monitor: clewline-core
 clewline-remote: clewline-core clewline-explore clewline-matrix clewline-threads rustc-hash
 clewline-report: clewline-core serde_json unicode-width
 clewline-script: clewline-core
+clewline-search: batsat clewline-core clewline-monitor
 clewline-specs: clewline-core
 clewline-systems: clewline-actors clewline-check clewline-core clewline-explore clewline-formats clewline-methods \
 clewline-report clewline-specs serde_json

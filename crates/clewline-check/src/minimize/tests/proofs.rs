@@ -4,15 +4,11 @@ use clewline_core::{
     Budget, ErasedHistory, Event, GeneratorConfig, History, Names, ObjectId, Problem, ProcessId, Random,
     RawCall, RawHistory, Recording, Retain, Specification, Value, ValueDomain, Values,
 };
+use clewline_search::{Checker, jit_graph::JitGraph, prefix::until};
 use clewline_specs::find;
 use clewline_testing::share;
 
-use crate::{
-    checker::Checker,
-    minimize::{proof, prover},
-    prefix::until,
-    search::jit_graph::JitGraph,
-};
+use crate::minimize::{proof, prover};
 
 /// An event of a history in text: `0 lock` is a call of process 0, `0 = true` its return.
 fn history_of(name: &str, events: &[&str]) -> Box<dyn ErasedHistory> {

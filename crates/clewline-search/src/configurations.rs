@@ -16,7 +16,7 @@
 //! which grow one by one: at no time are both halves of a doubling held for more than a small part
 //! of the set, so a memory budget can be used nearly to the end.
 
-use clewline_monitor::counts::is_at_most;
+use crate::counts::is_at_most;
 
 /// A set of configurations.
 #[derive(Debug)]

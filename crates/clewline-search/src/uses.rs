@@ -9,7 +9,9 @@ use std::collections::HashMap;
 
 use clewline_core::RoleKind;
 
-use crate::{columns::Columns, links::positions_by_call};
+use clewline_monitor::Columns;
+
+use crate::links::positions_by_call;
 
 /// The number of the use in which there is nothing.
 pub const NOTHING: u32 = 0;

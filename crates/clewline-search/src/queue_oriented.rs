@@ -36,13 +36,11 @@ use std::collections::HashSet;
 use clewline_core::{
     Budget, Charge, Explanation, ObjectKind, Problem, Reason, RoleKind, Verdict, Violation, Witness,
 };
-use clewline_monitor::{
-    Columns, Interval, NONE, Unsupported,
-    links::{Links, positions_by_call, positions_by_return, random_bits},
-};
+use clewline_monitor::{Columns, Interval, NONE, Unsupported};
 
 use crate::{
     checker::Checker,
+    links::{Links, positions_by_call, positions_by_return, random_bits},
     pace::{LOOK_WORK, Pace, STEP_WORK},
 };
 

@@ -7,7 +7,7 @@ use clewline_core::{Problem, Reason, Retain, Verdict};
 
 /// The history up to the event of rank `last`. An operation that had not returned by then may have
 /// any result.
-pub(crate) fn until<'a>(problem: &Problem<'a>, last: u32) -> Problem<'a> {
+pub fn until<'a>(problem: &Problem<'a>, last: u32) -> Problem<'a> {
     problem.weaken(|at| match problem.spans()[at] {
         span if last < span.call() => Retain::Drop,
         span if last < span.end() => Retain::CallOnly,
@@ -21,7 +21,7 @@ pub(crate) fn until<'a>(problem: &Problem<'a>, last: u32) -> Problem<'a> {
 /// # Errors
 ///
 /// If a prefix could not be decided, or the whole history has a linearization.
-pub(crate) fn first_failing_return(
+pub fn first_failing_return(
     problem: &Problem<'_>,
     near: Option<u32>,
     mut decide: impl FnMut(&Problem<'_>) -> Verdict,

@@ -1,12 +1,13 @@
 //! The order of all operations that moves stand for.
 
 use clewline_core::{Budget, Reason};
-use clewline_monitor::{Columns, NONE, links::Links};
+use clewline_monitor::{Columns, NONE};
 
 use super::{
     side::gaps_of,
     state::{Move, Search},
 };
+use crate::links::Links;
 
 /// The order that the moves stand for, with all complete pushes.
 ///

@@ -18,7 +18,7 @@ use crate::checker::Checker;
 
 /// Decides `problem` in pieces of at least `length` operations; `None` if it has no such pieces, or
 /// too many states between them.
-pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget, length: usize) -> Option<Verdict> {
+pub fn decide(problem: &Problem<'_>, budget: &Budget, length: usize) -> Option<Verdict> {
     let pieces = pieces(problem, length);
     if pieces.len() < 2 {
         return None;

@@ -27,7 +27,7 @@
 //!   or by reads.
 //! * no two configurations are equal; a slot that is free has its bit set in none.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, fmt};
 
 use clewline_core::{
     Automaton, Budget, Charge, End, LabelId, OperationId, Problem, Reason, ResultId, Shown, Span, StateId,
@@ -36,7 +36,7 @@ use clewline_core::{
 use crate::pace::{LOOK_WORK, Pace, STEP_WORK};
 
 /// The most operations that may be open at a time.
-pub(crate) const OPEN_OPERATIONS_MAX: usize = 128;
+pub const OPEN_OPERATIONS_MAX: usize = 128;
 
 // States of no configuration are dropped when all states take more bytes than this, unless the
 // budget allows less.
@@ -46,7 +46,7 @@ const STATES_BYTES_MAX: usize = 64 << 20;
 const REUSED_SET_CAPACITY_MAX: usize = 1 << 12;
 
 /// A breadth-first pass over the operations of one problem.
-pub(crate) struct BreadthFirst<'p> {
+pub struct BreadthFirst<'p> {
     budget: &'p Budget,
     spans: &'p [Span],
     automaton: Box<dyn Automaton + 'p>,
@@ -85,16 +85,22 @@ struct Configuration {
 /// The pending operations, by position, that may block: each blocks after some order of all
 /// complete operations in which it has not taken effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BlockedOperations {
+pub struct BlockedOperations {
     /// Other pending operations may have taken effect as well.
-    pub(crate) after_pending: Vec<usize>,
+    pub after_pending: Vec<usize>,
     /// No pending operation has taken effect.
-    pub(crate) after_complete: Vec<usize>,
+    pub after_complete: Vec<usize>,
+}
+
+impl fmt::Debug for BreadthFirst<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BreadthFirst").field("queried", &self.queried).finish_non_exhaustive()
+    }
 }
 
 impl<'p> BreadthFirst<'p> {
     /// At the first event.
-    pub(crate) fn new(
+    pub fn new(
         problem: &'p Problem<'p>,
         budget: &'p Budget,
         queried: Option<OperationId>,
@@ -132,7 +138,7 @@ impl<'p> BreadthFirst<'p> {
     /// # Errors
     ///
     /// If they are not known, and why.
-    pub(crate) fn possible_results(mut self) -> Result<Vec<Shown>, Reason> {
+    pub fn possible_results(mut self) -> Result<Vec<Shown>, Reason> {
         let swept = self.run().and_then(|()| match self.queried {
             Some(queried) => self.linearize(queried),
             None => Ok(()),
@@ -152,7 +158,7 @@ impl<'p> BreadthFirst<'p> {
     /// # Errors
     ///
     /// If they are not known, and why.
-    pub(crate) fn blocked(mut self) -> Result<Option<BlockedOperations>, Reason> {
+    pub fn blocked(mut self) -> Result<Option<BlockedOperations>, Reason> {
         let swept = self.run().and_then(|()| self.expand_all());
         self.report();
         swept?;
@@ -353,7 +359,7 @@ impl<'p> BreadthFirst<'p> {
 }
 
 /// Each once, those with short texts first, so that numbers ascend.
-pub(crate) fn sorted_by_length(mut all: Vec<Shown>) -> Vec<Shown> {
+pub fn sorted_by_length(mut all: Vec<Shown>) -> Vec<Shown> {
     all.sort_by_cached_key(|it| {
         let text = it.to_string();
         (text.chars().count(), text)

@@ -3,18 +3,16 @@
 use std::collections::HashSet;
 
 use clewline_core::{Budget, Charge, Reason, RoleKind};
-use clewline_monitor::{
-    Columns, NONE,
-    links::{Links, positions_by_call, positions_by_return, random_bits},
-};
+use clewline_monitor::{Columns, NONE};
 
 use super::{
     backtracking::Backtracking,
     side::{Side, gaps_of},
 };
 use crate::{
+    backtracking::Longest,
+    links::{Links, positions_by_call, positions_by_return, random_bits},
     pace::{LOOK_WORK, Pace, STEP_WORK},
-    search::backtracking::Longest,
 };
 
 // A configuration with a single move is remembered only if the number of placed pops is a

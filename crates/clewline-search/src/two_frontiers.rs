@@ -112,10 +112,7 @@
 use std::collections::HashSet;
 
 use clewline_core::{Budget, Charge, ObjectKind, Problem, Reason, RoleKind, Verdict, sort_by_key};
-use clewline_monitor::{
-    Columns, NONE,
-    links::{Links, positions_by_call, positions_by_return, random_bits},
-};
+use clewline_monitor::{Columns, NONE};
 
 use super::{
     backtracking::{Longest, add_move},
@@ -124,6 +121,7 @@ use super::{
 };
 use crate::{
     checker::Checker,
+    links::{Links, positions_by_call, positions_by_return, random_bits},
     pace::{LOOK_WORK, Pace, STEP_WORK},
 };
 

@@ -3,12 +3,12 @@
 use clewline_core::{
     Explanation, ObjectKind, OperationId, Problem, Reason, RoleKind, Verdict, Violation, Witness,
 };
-use clewline_monitor::{
-    Columns, Unsupported,
-    links::{positions_by_call, positions_by_return},
-};
+use clewline_monitor::{Columns, Unsupported};
 
-use crate::prefix::{first_failing_return, until};
+use crate::{
+    links::{positions_by_call, positions_by_return},
+    prefix::{first_failing_return, until},
+};
 
 /// What a search found, as positions.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! Lists of operations from which a search removes, and to which it puts back.
 
 use clewline_core::sort_by_key;
-
-use crate::columns::Columns;
+use clewline_monitor::Columns;
 
 /// The operations that are left, in several lists, each in some order. The sentinels of the lists
 /// are the numbers from the number of operations on.

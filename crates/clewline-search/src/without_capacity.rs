@@ -35,7 +35,7 @@ const TIMES_MORE: u64 = 100;
 
 /// Decides `problem`, and returns the name of the search that did; `None` if the object has no
 /// capacity, or if the search without it gives no hint.
-pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
+pub fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
     let most = most_configurations(problem.len(), budget);
     let (name, mut found) = search(problem, most, budget)?;
     if let Err(Reason::Configurations(_)) = found

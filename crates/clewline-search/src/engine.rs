@@ -54,7 +54,7 @@ use clewline_core::{
     sort_by_key,
 };
 
-use clewline_monitor::{counts::PendingCounts, links::Links};
+use crate::{counts::PendingCounts, links::Links};
 
 use super::{
     configurations::{self, Configurations},

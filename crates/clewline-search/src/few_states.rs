@@ -28,7 +28,7 @@ const ROUNDS: [(u64, u64); 2] = [(1, 4), (8, 24)];
 
 /// Decides `problem`, and returns the name of what did; `None` if that is left to a search without
 /// limits.
-pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
+pub fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
     let first = CONFIGURATIONS + CONFIGURATIONS_PER_OPERATION * problem.len() as u64;
     let is_register = matches!(problem.kind(), Some(ObjectKind::Register { .. }));
     if !is_register || budget.configurations() <= first || !problem.spans().iter().any(|it| it.is_pending()) {

@@ -30,35 +30,41 @@
 //! The conformance suite takes it from there.
 
 mod backtracking;
-pub(crate) mod breadth_first;
+pub mod breadth_first;
+mod checker;
 mod configurations;
+pub mod counts;
 pub mod empty_moments;
 mod engine;
-pub(crate) mod few_states;
+pub mod few_states;
 pub mod found;
 pub mod grow_only_set;
 pub mod jit_graph;
 pub mod jit_tree;
 pub mod late_pushes;
+pub mod links;
 pub mod oracle;
+pub mod pace;
+pub mod prefix;
 mod present;
 pub mod pushdown;
 pub mod queue_oriented;
 #[cfg(feature = "sat")]
 pub mod sat;
-pub(crate) mod segments;
+pub mod segments;
 pub mod two_frontiers;
+pub mod uses;
 pub mod wg_graph;
 pub mod wg_tree;
 mod window;
-pub(crate) mod without_capacity;
+pub mod without_capacity;
 
 #[cfg(feature = "sat")]
 use clewline_core::Reason;
 use clewline_core::{Budget, Problem, Table, Verdict, Witness};
 use clewline_monitor::grow_only_set as grow_only;
 
-use crate::checker::Checker;
+pub use checker::{Checker, check};
 
 /// The checkers that decide every problem, in alphabetical order.
 pub static SEARCHES: Table<&dyn Checker> =
@@ -68,7 +74,7 @@ pub static SEARCHES: Table<&dyn Checker> =
 
 /// Decides `problem` by a search for its kind of object, and returns the name of that search;
 /// `None` if there is none.
-pub(crate) fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
+pub fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
     let by_frontiers = || Some((two_frontiers::NAME, two_frontiers::decide(problem, budget)?));
     let by_frames = || decide_stack(problem, budget);
     let by_gaps = || Some((late_pushes::NAME, late_pushes::decide(problem, budget)?));
@@ -102,7 +108,7 @@ fn decide_stack(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str,
 }
 
 /// A history is not continued from more states than this.
-pub(crate) const FINAL_STATES_MAX: usize = 64;
+pub const FINAL_STATES_MAX: usize = 64;
 
 /// One witness for each state in which `problem`, which has no pending operations, may end.
 ///
@@ -112,7 +118,7 @@ pub(crate) const FINAL_STATES_MAX: usize = 64;
 ///
 /// The verdict if there is none: it is violated, or unknown, for example because there are more
 /// than [`FINAL_STATES_MAX`].
-pub(crate) fn final_state_witnesses(problem: &Problem<'_>, budget: &Budget) -> Result<Vec<Witness>, Verdict> {
+pub fn final_state_witnesses(problem: &Problem<'_>, budget: &Budget) -> Result<Vec<Witness>, Verdict> {
     let strategy = engine::Strategy { order: engine::Order::Return, memory: engine::Memory::Entered };
     engine::final_state_witnesses(problem, budget, strategy, FINAL_STATES_MAX)
 }

@@ -7,9 +7,9 @@
 use clewline_core::{Budget, Reason};
 
 /// The work of a step, besides what follows.
-pub(crate) const STEP_WORK: u64 = 256;
+pub const STEP_WORK: u64 = 256;
 /// The work of looking at an operation.
-pub(crate) const LOOK_WORK: u64 = 16;
+pub const LOOK_WORK: u64 = 16;
 
 // Between two checks; a millisecond or so.
 const CHECK_INTERVAL_WORK: u64 = 1 << 18;
@@ -19,7 +19,7 @@ const CHECKED_GROWTH_BYTES: usize = 1 << 20;
 
 /// The pace of one search.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub struct Pace {
     work: u64,
     check_at: u64,
     // The growth that was allowed and has not taken place yet.
@@ -29,21 +29,21 @@ pub(crate) struct Pace {
 impl Pace {
     /// Counts work of the search itself.
     #[inline]
-    pub(crate) fn add(&mut self, work: u64) {
+    pub fn add(&mut self, work: u64) {
         self.work += work;
     }
 
     /// Whether to check now, given the work of the automaton so far and how many bytes the next
     /// step may take.
     #[inline]
-    pub(crate) fn is_due(&mut self, automaton: u64, growth: usize) -> bool {
+    pub fn is_due(&mut self, automaton: u64, growth: usize) -> bool {
         self.allowed_growth = self.allowed_growth.min(growth);
         let grows = self.allowed_growth < growth && CHECKED_GROWTH_BYTES <= growth;
         grows || self.check_at <= self.work + automaton
     }
 
     /// Checks the budget of a search that has visited `configurations`.
-    pub(crate) fn check(
+    pub fn check(
         &mut self,
         budget: &Budget,
         configurations: u64,

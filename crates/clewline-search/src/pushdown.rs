@@ -17,7 +17,7 @@
 //!
 //! Nor is it searched again because other pending operations were used below it. A configuration
 //! has the *use* of pending operations since its frame began, with the number of those that may
-//! have been used before ([`uses`](clewline_monitor::uses)), and a frame has *prefixes*, the uses
+//! have been used before ([`uses`](crate::uses)), and a frame has *prefixes*, the uses
 //! before it. What uses too many with each prefix is *parked* until the frame has another prefix.
 //!
 //! The history holds if a configuration is reached in which every complete operation is
@@ -85,16 +85,14 @@
 use std::collections::{BinaryHeap, HashMap};
 
 use clewline_core::{Budget, Charge, ObjectKind, Problem, Reason, RoleKind, Verdict};
-use clewline_monitor::{
-    Columns, NONE,
-    links::{positions_by_call, positions_by_return},
-    uses::{NOTHING, Uses},
-};
+use clewline_monitor::{Columns, NONE};
 
 use super::found::{Found, Scope};
 use crate::{
     checker::Checker,
+    links::{positions_by_call, positions_by_return},
     pace::{LOOK_WORK, Pace, STEP_WORK},
+    uses::{NOTHING, Uses},
 };
 
 /// See the [module documentation](self).

@@ -1,9 +1,12 @@
 //! The pushes at one end: which gaps are dead for them.
 
 use clewline_core::{Budget, Reason};
-use clewline_monitor::{Columns, links::Links};
+use clewline_monitor::Columns;
 
-use crate::pace::{LOOK_WORK, Pace};
+use crate::{
+    links::Links,
+    pace::{LOOK_WORK, Pace},
+};
 
 /// The pushes of one side: which gaps are dead for them.
 pub(super) struct Side {
