@@ -322,8 +322,8 @@ fn long_random_histories() {
             }
         }
     }
-    counts.expect_both(share(3_000));
-    assert!(counts.unknown < share(3_000), "{} unknown", counts.unknown);
+    counts.expect_both(pick_of_three(31, 301, 3_000));
+    assert!(counts.unknown < pick_of_three(31, 301, 3_000), "{} unknown", counts.unknown);
     assert!(counts.refused < 300, "{} refused", counts.refused);
     assert!(
         pick_of_three(4, 80, 400) < counts.pairs && pick_of_three(0, 4, 20) < counts.others,

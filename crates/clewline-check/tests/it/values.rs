@@ -95,7 +95,7 @@ impl Visitor for Compare {
         S::Call: Send + Sync,
         S::Return: Send + Sync,
     {
-        for seed in 0..share(400) {
+        for seed in 0..share(800) {
             let case = random_history(name, seed);
             let expected = verdict(&*case);
             let recording = case.recording().unwrap();

@@ -466,6 +466,7 @@ fn right_vector() {
 /// The optimizer reads small arrays as integers of 3, 5, 6 or 7 bytes, and large vectors at once:
 /// the pass for ThreadSanitizer leaves these out.
 #[test]
+#[ignore = "long"]
 fn accesses_of_every_size_are_seen_in_rust() {
     let Some(folder) = made_crate("sizes", SIZES) else { return };
     let json = ["--format", "json", "--memory-model", "sc", "--preemptions", "1"];

@@ -1,7 +1,8 @@
 //! Programs to be explored: how they are built and run.
 //!
 //! Every program is built by each compiler that there is, and every exploration is made with each
-//! of them, and once more with a process for each execution. They must agree.
+//! of them, and once more with a process for each execution. They must agree. In `./test`, only some
+//! programs are built by more than one compiler.
 
 use std::{
     collections::BTreeMap,
@@ -13,6 +14,7 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 
+use clewline_testing::pick;
 use clewline_unmodified::{Compiler, Program as Built, Runtime, Sources};
 
 /// A program that was built, by one compiler after the other.
@@ -45,16 +47,29 @@ fn look_for_tools() -> Option<(Vec<Compiler>, Runtime)> {
     (!compilers.is_empty()).then_some((compilers, runtime))
 }
 
+/// Whether a program of that name is built by all compilers: in `./test` one in three is. What
+/// compilers do differently has tests of its own.
+pub(crate) fn is_for_all_compilers(name: &str) -> bool {
+    pick(name.bytes().map(u32::from).sum::<u32>().is_multiple_of(3), true)
+}
+
 /// The program in `file` with `defines`, or flags; `None`, with a notice, if there is no compiler.
 pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
+    build_if(file, defines, is_for_all_compilers)
+}
+
+/// The same, built by each compiler.
+pub(crate) fn build_by_all(file: &str, defines: &[&str]) -> Option<Program> {
+    build_if(file, defines, |_| true)
+}
+
+fn build_if(file: &str, defines: &[&str], is_for_all: impl Fn(&str) -> bool) -> Option<Program> {
     let name: String = [&[file], defines].concat().join("_").replace(['=', '.', '/'], "_");
     // Tests run at the same time, and some want the same program.
     static BUILT: Mutex<BTreeMap<String, Program>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(program) = built.get(&name) {
-        return Some(program.clone());
-    }
     let (compilers, runtime) = tools()?;
+    let wanted = if is_for_all(&name) { compilers.len() } else { 1 };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unmodified/programs").join(file);
     let mut flags: Vec<OsString> = defines.iter().map(|it| flag(it)).collect();
     // Some compilers are content with an older one.
@@ -70,9 +85,11 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
         copy.commit().and_then(|()| std::fs::set_permissions(&kept, permissions)).expect("a copy");
         kept
     };
-    let program = Program(compilers.iter().map(one).collect());
-    built.insert(name, program.clone());
-    Some(program)
+    let program = built.entry(name.clone()).or_insert_with(|| Program(Vec::new()));
+    let missing = compilers.iter().take(wanted).skip(program.0.len());
+    let new: Vec<PathBuf> = missing.map(one).collect();
+    program.0.extend(new);
+    Some(Program(program.0[..wanted].to_vec()))
 }
 
 fn flag(define: &str) -> OsString {

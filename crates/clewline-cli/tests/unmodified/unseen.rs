@@ -4,7 +4,7 @@ use std::{path::Path, process::Command};
 
 use clewline_testing::pick;
 
-use super::program::{Ran, build, clewline, compile_and_run};
+use super::program::{Ran, build, build_by_all, clewline, compile_and_run};
 
 impl Ran {
     /// The verdict is unknown, and the reason contains these words.
@@ -72,7 +72,7 @@ fn structs_that_are_copied_unseen_make_the_verdict_unknown() {
 #[test]
 fn accesses_of_sizes_that_are_not_instrumented_make_the_verdict_unknown() {
     for level in pick(vec!["-O1"], vec!["-O0", "-O1", "-O2", "-O3"]) {
-        let Some(program) = build("sizes.c", &[level]) else { return };
+        let Some(program) = build_by_all("sizes.c", &[level]) else { return };
         for (kind, words) in [
             ("vector", "get_vector reads 32 bytes at once"),
             ("extended", "get_extended reads 10 bytes at once"),
@@ -96,7 +96,7 @@ fn accesses_of_sizes_that_are_not_instrumented_make_the_verdict_unknown() {
 #[test]
 fn instructions_that_are_not_instrumented_make_the_verdict_unknown() {
     for level in pick(vec!["-O1"], vec!["-O0", "-O1", "-O2", "-O3"]) {
-        let Some(program) = build("instructions.c", &[level]) else { return };
+        let Some(program) = build_by_all("instructions.c", &[level]) else { return };
         // Whether clang instruments it, and finds the race.
         for (matrix, function, name, is_seen) in [
             ("word(1) | get", "put_word", "movnti64", true),

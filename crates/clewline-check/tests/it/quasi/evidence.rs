@@ -294,7 +294,7 @@ fn factor_0_for_all_is_linearizability() {
     let oracle = SEARCHES.iter().copied().find(|it| it.name() == "oracle").unwrap();
     let (mut holds, mut violated) = (0, 0);
     for spec in ["queue", "stack", "priority-queue", "counter", "register", "set", "bag", "mutex"] {
-        for seed in 0..share(300) {
+        for seed in 0..share(600) {
             let case = random_history(spec, seed);
             for problem in case.problems() {
                 let expected = check(oracle, &problem, &Budget::unlimited());
