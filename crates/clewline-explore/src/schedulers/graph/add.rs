@@ -26,7 +26,7 @@ struct Label {
 impl Graph {
     /// The next event of `task`, if it was executed before.
     pub(super) fn next(&self, task: TaskId) -> Option<EventId> {
-        self.events.of_task(task, self.run.tasks[task.index()].made)
+        self.events.of_task(task, self.run.made(task))
     }
 
     /// Executes an event of the graph, and brings what is known of it up to date.
@@ -42,7 +42,7 @@ impl Graph {
         let is_read = (kind.reads() || kind == Kind::UpdateWrite) && from != INITIAL;
         let store = is_read.then(|| self.events.at(from));
         let (message, cause) = store.map(|it| (it.view, it.causes)).unwrap_or_default();
-        let TaskState { made, clocks, causes, .. } = &mut self.run.tasks[task.index()];
+        let TaskState { made, clocks, causes, .. } = self.run.of(task);
         *made += 1;
         let event = self.events.at_mut(id);
         match kind {
@@ -87,7 +87,7 @@ impl Graph {
             let releases = self.events.awaited(id);
             releases.into_iter().for_each(|it| self.learn(task, it));
         }
-        let TaskState { clocks, causes, .. } = &mut self.run.tasks[task.index()];
+        let TaskState { clocks, causes, .. } = self.run.of(task);
         clocks.now.include(task, index);
         causes.include(task, index);
         let event = self.events.at_mut(id);
@@ -113,7 +113,7 @@ impl Graph {
     fn learn(&mut self, task: TaskId, event: Option<EventId>) {
         let Some(event) = event else { return };
         let Event { happened, causes, .. } = *self.events.at(event);
-        let state = &mut self.run.tasks[task.index()];
+        let state = self.run.of(task);
         state.clocks.now.join(&happened);
         state.causes.join(&causes);
     }
@@ -121,10 +121,10 @@ impl Graph {
     /// Adds an event, and executes it.
     fn add(&mut self, label: Label) -> EventId {
         let Label { task, kind, order, location, source } = label;
-        let index = self.run.tasks[task.index()].made;
+        let index = self.run.made(task);
         let begins_step = self.run.task == Some(task) && !self.run.is_step_begun;
         let event = Event::new(task, index, kind, order, location, source);
-        let woken = if kind.holds() { self.run.tasks[task.index()].woken.take() } else { None };
+        let woken = if kind.holds() { self.run.of(task).woken.take() } else { None };
         let id = self.events.push(Event { begins_step, woken, ..event });
         self.execute(id);
         id
@@ -161,7 +161,7 @@ impl Graph {
             self.local(by);
         }
         self.events.know(task);
-        self.events.starts[task.index()] = Some((by, self.run.tasks[by.index()].made));
+        self.events.starts[task.index()] = Some((by, self.run.made(by)));
         self.run.start(task, TaskSet::only(by));
     }
 
@@ -283,9 +283,9 @@ impl Graph {
         }
         let stores = &self.events.locations[location as usize].stores;
         let (known, source) = (stores.len(), stores.last().copied().unwrap_or(INITIAL));
-        let woken = self.run.tasks[task.index()].woken;
+        let woken = self.run.of(task).woken;
         self.learn(task, woken.and_then(|(task, index)| self.events.of_task(task, index)));
-        let TaskState { made, clocks, causes, .. } = self.run.tasks[task.index()];
+        let TaskState { made, clocks, causes, .. } = *self.run.of(task);
         let event = Event::new(task, made, Kind::Object(role), Ordering::Relaxed, location, source);
         let view = clocks.now;
         let read = self.events.push(Event { begins_step: true, woken, view, causes, ..event });
@@ -300,7 +300,7 @@ impl Graph {
             return self.divergence();
         }
         if self.events.at(read).kind.holds() {
-            self.events.at_mut(read).woken = self.run.tasks[task.index()].woken.take();
+            self.events.at_mut(read).woken = self.run.of(task).woken.take();
         }
         self.execute(read);
         match self.next(task) {
@@ -358,7 +358,7 @@ impl Graph {
 
     fn add_write(&mut self, access: &AtomicStep<'_>, location: u32) {
         let AtomicStep { task, order, .. } = *access;
-        let known = self.run.tasks[task.index()].clocks.now;
+        let known = self.run.known(task);
         let write = self.add(Label { task, kind: Kind::Write, order, location, source: INITIAL });
         let place = &self.events.locations[location as usize];
         let oldest = self.events.oldest_readable(place, &known);

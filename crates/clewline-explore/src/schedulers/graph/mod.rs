@@ -241,9 +241,8 @@ impl GraphPath for Graph {
     }
 
     fn knows_all(&self, task: TaskId) -> bool {
-        let known = self.run.tasks[task.index()].clocks.now;
-        let all = (0..).map(TaskId).zip(self.run.tasks.iter());
-        all.filter(|it| it.0 != task).all(|(other, it)| known.count(other) == it.made)
+        let known = self.run.known(task);
+        self.run.all_made().filter(|it| it.0 != task).all(|(other, made)| known.count(other) == made)
     }
 
     fn choose_store(&mut self, access: AtomicStep<'_>) -> Choice {
@@ -263,8 +262,8 @@ impl GraphPath for Graph {
     }
 
     fn on_wake(&mut self, by: TaskId, task: TaskId) {
-        let last = self.run.tasks[by.index()].made.checked_sub(1);
-        self.run.tasks[task.index()].woken = last.map(|it| (by, it));
+        let last = self.run.made(by).checked_sub(1);
+        self.run.of(task).woken = last.map(|it| (by, it));
     }
 
     fn on_blocked(&mut self, step: &Step) {

@@ -3,7 +3,7 @@
 use super::events::{EventId, Location, NOWHERE, Prefix};
 use crate::{
     order::{TaskClocks, VectorClock},
-    step::{PerTask, SharedId, TaskId, TaskSet},
+    step::{SharedId, TaskId, TaskSet},
 };
 
 /// How far the graph has been executed.
@@ -12,7 +12,9 @@ pub(super) struct Run {
     // The tasks of the steps that were executed before, in order, and how many have begun again.
     pub(super) plan: Vec<TaskId>,
     pub(super) steps: usize,
-    pub(super) tasks: PerTask<TaskState>,
+    // Of the tasks that were asked for: to clear room for all that may exist takes half as long as
+    // a short execution.
+    tasks: Vec<TaskState>,
     // By event.
     pub(super) is_executed: Vec<bool>,
     // By object.
@@ -38,7 +40,7 @@ impl Run {
     /// An execution begins; its first steps are those of `plan`.
     pub(super) fn begin(&mut self, plan: Vec<TaskId>) {
         (self.plan, self.steps, self.task, self.is_step_begun) = (plan, 0, None, false);
-        self.tasks = Default::default();
+        self.tasks.clear();
         self.is_executed.clear();
         self.locations.clear();
         self.held.clear();
@@ -61,6 +63,30 @@ impl Run {
         self.task
     }
 
+    /// The state of `task`.
+    pub(super) fn of(&mut self, task: TaskId) -> &mut TaskState {
+        let at = task.index();
+        if self.tasks.len() <= at {
+            self.tasks.resize(at + 1, TaskState::default());
+        }
+        &mut self.tasks[at]
+    }
+
+    /// The number of events of `task` so far.
+    pub(super) fn made(&self, task: TaskId) -> u32 {
+        self.tasks.get(task.index()).map_or(0, |it| it.made)
+    }
+
+    /// What happens before the next event of `task`.
+    pub(super) fn known(&self, task: TaskId) -> Prefix {
+        self.tasks.get(task.index()).map(|it| it.clocks.now).unwrap_or_default()
+    }
+
+    /// The number of events of each task so far.
+    pub(super) fn all_made(&self) -> impl Iterator<Item = (TaskId, u32)> {
+        (0..).map(TaskId).zip(self.tasks.iter().map(|it| it.made))
+    }
+
     pub(super) fn begin_step(&mut self, task: TaskId) {
         (self.task, self.is_step_begun) = (Some(task), false);
         self.steps += 1;
@@ -73,8 +99,8 @@ impl Run {
 
     pub(super) fn start(&mut self, task: TaskId, after: TaskSet) {
         for other in after {
-            let TaskState { clocks, causes, .. } = self.tasks[other.index()];
-            let state = &mut self.tasks[task.index()];
+            let TaskState { clocks, causes, .. } = *self.of(other);
+            let state = self.of(task);
             state.clocks.now.join(&clocks.now);
             state.causes.join(&causes);
         }
