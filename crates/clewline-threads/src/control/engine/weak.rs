@@ -385,21 +385,6 @@ impl Engine {
     #[cold]
     pub(super) fn memory_begin(&mut self, me: TaskId, step: &Step, is_woken: bool) {
         self.weak.has_acquired = false;
-        // With other steps, which may be blocked by an object, reductions are not tried out enough.
-        let is_known = matches!(
-            step.access,
-            Access::Local
-                | Access::Read
-                | Access::Write
-                | Access::Update
-                | Access::Buffer
-                | Access::Fence
-                | Access::Yield
-                | Access::Join
-        );
-        if !is_known {
-            self.note_irregular_buffers();
-        }
         for other in step.after.without(self.weak.buffers) {
             self.memory().begin_after(me, other);
         }

@@ -512,6 +512,7 @@ pub(in super::super) const WEAK_KINDS: &[(&str, &[Action])] = &[
     ("weak tokens", &[Load(0), Store(0, 0), Park, ParkOrLate, Unpark(0), Unpark(0)]),
     ("weak conditions", &[Load(0), Store(0, 0), WaitUntil(0), WaitOrLate(0), Notify(0, true)]),
     ("weak shared locks", &[Load(0), Store(0, 0), Read(NONE), Write(NONE)]),
+    ("weak barriers", &[Load(0), Store(0, 0), Store(0, 0), Barrier]),
     ("weak threads", &[Load(0), Store(0, 0), Spawn(NONE, false), Once(NONE)]),
     ("weak panics", &[Load(0), Store(0, 0), PanicIf(0), Spawn(NONE, false)]),
 ];
