@@ -67,7 +67,7 @@ fn explore(file: &str, flags: &[&str], arguments: &[&str]) -> Vec<Ran> {
     explore_by(if is_for_all { usize::MAX } else { 1 }, file, flags, arguments)
 }
 
-/// The same with at most so many compilers.
+/// The same with at most `compilers_max` compilers.
 #[track_caller]
 fn explore_by(compilers_max: usize, file: &str, flags: &[&str], arguments: &[&str]) -> Vec<Ran> {
     let Some((compilers, runtime)) = tools() else { return Vec::new() };

@@ -1,7 +1,7 @@
 //! Programs to be explored: how they are built and run.
 //!
 //! Every program is built by each compiler that there is, and every exploration is made with each
-//! of them, and once more with a process for each execution. They must agree. In `./test`, only some
+//! of them, and once more with a process for each execution. They must agree. In `./test` only some
 //! programs are built by more than one compiler.
 
 use std::{
