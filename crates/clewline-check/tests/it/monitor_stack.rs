@@ -326,7 +326,7 @@ fn long_random_histories() {
     assert!(counts.unknown < pick_of_three(31, 301, 3_000), "{} unknown", counts.unknown);
     assert!(counts.refused < 300, "{} refused", counts.refused);
     assert!(
-        pick_of_three(4, 80, 400) < counts.pairs && pick_of_three(0, 4, 20) < counts.others,
+        pick_of_three(4, 40, 400) < counts.pairs && pick_of_three(0, 2, 20) < counts.others,
         "{} pairs, {} others",
         counts.pairs,
         counts.others
