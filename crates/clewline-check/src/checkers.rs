@@ -13,6 +13,7 @@ pub fn checkers() -> impl Iterator<Item = &'static dyn Checker> {
         &search::grow_only_set::GrowOnlySet,
         &search::late_pushes::LatePushes,
         &search::pushdown::Pushdown,
+        &search::relaxed_pushdown::RelaxedPushdown,
         &search::two_frontiers::TwoFrontiers,
     ]);
     #[cfg(feature = "sat")]

@@ -21,6 +21,7 @@
 //! | [`late_pushes`] | a push when a pop is to find it | yes, without contents | deques; `auto` uses it |
 //! | [`pushdown`] | the operation that returns first | yes, with the top only | stacks whose values are not distinct; `auto` uses it |
 //! | [`queue_oriented`] | an `enq` and its `deq` at a time | where it had a choice | as a reference: Lowe's own algorithm |
+//! | [`relaxed_pushdown`] | the operation that returns first | yes, with what may be removed next only | relaxed stacks; `auto` uses it |
 //! | [`two_frontiers`] | an `enq` when an operation is to find it | yes, without contents | queues, also relaxed, and channels whose values are not distinct; `auto` uses it |
 //!
 //! And `breadth_first` decides nothing: it processes all orders at once, to find what could have
@@ -49,6 +50,7 @@ pub mod prefix;
 mod present;
 pub mod pushdown;
 pub mod queue_oriented;
+pub mod relaxed_pushdown;
 #[cfg(feature = "sat")]
 pub mod sat;
 pub mod segments;
@@ -80,7 +82,13 @@ pub fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(&'stati
     let by_gaps = || Some((late_pushes::NAME, late_pushes::decide(problem, budget)?));
     let by_bounds = || Some((grow_only::NAME, grow_only::decide(problem, budget)?));
     let by_moments = || Some((empty_moments::NAME, empty_moments::decide(problem, budget)?));
-    by_frontiers().or_else(by_frames).or_else(by_gaps).or_else(by_moments).or_else(by_bounds)
+    let by_windows = || Some((relaxed_pushdown::NAME, relaxed_pushdown::decide(problem, budget)?));
+    by_frontiers()
+        .or_else(by_frames)
+        .or_else(by_windows)
+        .or_else(by_gaps)
+        .or_else(by_moments)
+        .or_else(by_bounds)
 }
 
 // A formula of more operations is too large, or larger than the search that it is instead of.

@@ -153,19 +153,19 @@ const BOTTOM: u32 = 0;
 const OPEN_OPERATIONS_MAX: usize = u64::BITS as usize;
 
 /// When complete operations are candidates.
-struct Timeline {
+pub(super) struct Timeline {
     // The complete operations in the order of their returns.
-    by_return: Vec<u32>,
+    pub(super) by_return: Vec<u32>,
     // For each of these, the candidates while it is the first one left: `open[starts[it]..]`, in
     // the order of their returns.
-    open: Vec<u32>,
+    pub(super) open: Vec<u32>,
     starts: Vec<usize>,
     // The bit of each operation.
     slots: Vec<u8>,
 }
 
 impl Timeline {
-    fn new(columns: &Columns) -> Result<Timeline, String> {
+    pub(super) fn new(columns: &Columns) -> Result<Timeline, String> {
         let by_call = positions_by_call(columns);
         let is_complete = |it: &u32| !columns.is_pending(*it as usize);
         let mut by_return = positions_by_return(columns, &by_call);
@@ -201,19 +201,46 @@ impl Timeline {
         Ok(timeline)
     }
 
-    fn candidates(&self, rank: u32) -> std::ops::Range<usize> {
+    pub(super) fn candidates(&self, rank: u32) -> std::ops::Range<usize> {
         self.starts[rank as usize]..self.starts[rank as usize + 1]
+    }
+
+    /// The set with one complete operation more.
+    pub(super) fn with(&self, set: Set, operation: u32) -> Set {
+        let Set { mut rank, mut ahead, .. } = set;
+        ahead |= 1 << self.slots[operation as usize];
+        while let Some(&first) = self.by_return.get(rank as usize) {
+            let bit = 1 << self.slots[first as usize];
+            if ahead & bit == 0 {
+                break;
+            }
+            ahead &= !bit;
+            rank += 1;
+        }
+        Set { rank, ahead, is_uncovered: false }
     }
 }
 
 /// A set of linearized operations, but for the pending ones.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Set {
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) struct Set {
     // All complete operations that return before this one, and those whose bits are set.
-    rank: u32,
+    pub(super) rank: u32,
     ahead: u64,
     // Whether a pending pop came last, so that an operation has to find what it uncovered.
     is_uncovered: bool,
+}
+
+impl Set {
+    /// Whether a candidate is in it.
+    pub(super) fn has(self, timeline: &Timeline, operation: u32) -> bool {
+        self.ahead >> timeline.slots[operation as usize] & 1 == 1
+    }
+
+    /// How many operations are in it.
+    pub(super) fn len(self) -> u32 {
+        self.rank + self.ahead.count_ones()
+    }
 }
 
 /// A configuration, and how it was reached. A pending operation stands for one like it.
@@ -441,7 +468,7 @@ impl<'c> Search<'c> {
         for place in self.timeline.candidates(set.rank) {
             self.pace.add(LOOK_WORK);
             let operation = self.timeline.open[place];
-            if set.ahead >> self.timeline.slots[operation as usize] & 1 == 1 {
+            if set.has(&self.timeline, operation) {
                 continue;
             }
             let may_come = match role(operation) {
@@ -479,7 +506,7 @@ impl<'c> Search<'c> {
         }
         for place in self.timeline.candidates(set.rank) {
             let operation = self.timeline.open[place];
-            let is_left = set.ahead >> self.timeline.slots[operation as usize] & 1 == 0;
+            let is_left = !set.has(&self.timeline, operation);
             if is_left && matches!(columns.kinds[operation as usize], RoleKind::Remove | RoleKind::Observe) {
                 let push = self.uses.first(Some(columns.elements[operation as usize])).filter(is_called);
                 if push.is_some_and(|it| !self.moves.contains(&it)) {
@@ -506,7 +533,7 @@ impl<'c> Search<'c> {
             }
             (Set { is_uncovered: kind == RoleKind::RemoveUnknown, ..set }, uses)
         } else {
-            (self.with(set, operation), uses)
+            (self.timeline.with(set, operation), uses)
         };
         match kind {
             RoleKind::Add => self.begin_frame(at, operation, set, uses),
@@ -516,21 +543,6 @@ impl<'c> Search<'c> {
                 self.note(new, false);
             }
         }
-    }
-
-    /// The set with one complete operation more.
-    fn with(&self, set: Set, operation: u32) -> Set {
-        let Set { mut rank, mut ahead, .. } = set;
-        ahead |= 1 << self.timeline.slots[operation as usize];
-        while let Some(&first) = self.timeline.by_return.get(rank as usize) {
-            let bit = 1 << self.timeline.slots[first as usize];
-            if ahead & bit == 0 {
-                break;
-            }
-            ahead &= !bit;
-            rank += 1;
-        }
-        Set { rank, ahead, is_uncovered: false }
     }
 
     fn begin_frame(&mut self, at: u32, push: u32, set: Set, uses: u32) {
@@ -619,7 +631,7 @@ impl<'c> Search<'c> {
         let at = self.reached.len() as u32;
         self.known.insert((new.frame, new.set), at);
         self.before.push(last);
-        let linearized = new.set.rank + new.set.ahead.count_ones();
+        let linearized = new.set.len();
         if new.set.rank as usize == self.timeline.by_return.len() {
             self.end = self.end.or(Some(at));
         }

@@ -63,7 +63,8 @@ pub enum EqualElements {
     /// element is further out of order than before.
     FirstLeaves,
     /// Any one that may be removed is. In a stack the choice matters, because other elements may
-    /// lie between.
+    /// lie between. Of two neighbours it is the first one, unless the other was overtaken so often
+    /// that it had better leave: what is left has the same values, overtaken no more often.
     AnyLeaves,
 }
 
@@ -132,6 +133,13 @@ impl<P: Ordered> Relaxed<P> {
             let equals = elements.0.range(place + 1..).take_while(|it| it.0 == element).count();
             place +=
                 1 + if self.plain.equal_elements() == EqualElements::Interchangeable { equals } else { 0 };
+        }
+        if self.plain.equal_elements() == EqualElements::AnyLeaves {
+            let is_better =
+                |one: (P::Element, u32), next: (P::Element, u32)| one.0 == next.0 && next.1 <= one.1 + 1;
+            let spared =
+                |it: usize| it.checked_sub(1).is_some_and(|one| is_better(elements.0[one], elements.0[it]));
+            places.retain(|&it| !spared(it));
         }
         if self.plain.equal_elements() == EqualElements::FirstLeaves {
             let element = |place: usize| elements.0[place].0;

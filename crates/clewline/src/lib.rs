@@ -80,6 +80,7 @@
 //! | `jit-tree`, `wg-tree` | the same without a cache | on long, easy histories with little memory |
 //! | `two-frontiers` | orders the `enq`s of a queue when they are found, not when they return | on queues, relaxed queues and channels with values that are not distinct; `auto` does |
 //! | `pushdown` | remembers the top of a stack, not what lies below | on stacks with values that are not distinct; `auto` does |
+//! | `relaxed-pushdown` | remembers what may be removed next from a relaxed stack | on relaxed stacks; `auto` does |
 //! | `late-pushes` | orders the pushes of a deque when they are found | on deques with values that are not distinct; `auto` does |
 //! | `empty-moments` | chooses moments at which nothing is inside a bag | on bags with values that are not distinct; `auto` does |
 //! | `monitor` | an algorithm for the specification, in nearly linear time | to see what is decided without a search; `auto` begins with it |

@@ -141,7 +141,7 @@ fn algorithms_are_named_one_or_several() {
     let sat = if cfg!(feature = "sat") { "sat, " } else { "" };
     let expected = format!(
         "no checker is called `quick` (there are auto, empty-moments, grow-only-set, jit-graph, jit-tree, late-pushes, \
-         monitor, oracle, pushdown, queue-oriented, {sat}two-frontiers, wg-graph, wg-tree; `+` joins several)"
+         monitor, oracle, pushdown, queue-oriented, relaxed-pushdown, {sat}two-frontiers, wg-graph, wg-tree; `+` joins several)"
     );
     assert_eq!(error.to_string(), expected);
 }

@@ -33,6 +33,7 @@ mod quasi;
 mod queue_oriented;
 mod queues;
 mod relaxed;
+mod relaxed_pushdown;
 #[cfg(feature = "sat")]
 mod sat;
 mod stuck;
