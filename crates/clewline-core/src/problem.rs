@@ -295,6 +295,12 @@ impl<'a> Problem<'a> {
         is_known.then(|| self.typed.without_capacity(self)).flatten()
     }
 
+    /// How many elements the object holds at most: see [`Specification::capacity`].
+    #[must_use]
+    pub fn capacity(&self) -> Option<usize> {
+        self.typed.capacity()
+    }
+
     /// The operations, if they are those of a set that starts empty: see
     /// [`Specification::set_operation`]. `None` if one of them may not have taken effect though it
     /// returned.
@@ -431,6 +437,7 @@ trait ErasedPair: Send + Sync {
     fn kind(&self) -> Option<ObjectKind>;
     fn roles(&self, problem: &Problem<'_>) -> Result<Roles, Option<OperationId>>;
     fn without_capacity(&self, problem: &Problem<'_>) -> Option<(ObjectKind, Vec<u32>, Roles)>;
+    fn capacity(&self) -> Option<usize>;
     fn set_operations(&self, problem: &Problem<'_>) -> Option<SetOperations>;
     fn restricted(&self, elements: &[u64], judge: &mut dyn for<'p> FnMut(&Arc<dyn ErasedPair + 'p>));
     fn shown(&self, id: OperationId) -> Shown;
@@ -510,6 +517,10 @@ where
         };
         let roles = problem.operations.iter().enumerate().map(role);
         Roles::collect(kind, roles).map_err(|at| Some(problem.operations[at]))
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        self.specification.capacity()
     }
 
     fn without_capacity(&self, problem: &Problem<'_>) -> Option<(ObjectKind, Vec<u32>, Roles)> {

@@ -178,6 +178,12 @@ pub trait Specification {
         None
     }
 
+    /// How many elements an object with a [kind without capacity](Self::kind_without_capacity)
+    /// holds at most, if that is known: what adds an element finds room if there are fewer.
+    fn capacity(&self) -> Option<usize> {
+        None
+    }
+
     /// What the operation does, given the [`kind`](Self::kind) of the object. `None` if no role
     /// describes the operation; then the history is checked by search.
     fn role(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Option<Role> {
@@ -305,6 +311,11 @@ pub trait Deterministic {
 
     /// See [`Specification::kind_without_capacity`].
     fn kind_without_capacity(&self) -> Option<ObjectKind> {
+        None
+    }
+
+    /// See [`Specification::capacity`].
+    fn capacity(&self) -> Option<usize> {
         None
     }
 
@@ -439,6 +450,10 @@ impl<D: Deterministic> Specification for D {
 
     fn kind_without_capacity(&self) -> Option<ObjectKind> {
         Deterministic::kind_without_capacity(self)
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        Deterministic::capacity(self)
     }
 
     fn role(&self, call: &D::Call, ret: Option<&D::Return>) -> Option<Role> {

@@ -118,6 +118,22 @@ impl Columns {
         Some((Columns::with_intervals(kind, roles, intervals, last), positions))
     }
 
+    /// The columns of all operations of an object with a capacity, in which an element that is
+    /// added again keeps its number. Those that found no room are [`RoleKind::Absent`]. `None` if it has
+    /// no capacity.
+    #[must_use]
+    pub fn with_refused(problem: &Problem<'_>) -> Option<Columns> {
+        let (kind, positions, mut roles) = problem.without_capacity()?;
+        let (mut kinds, mut elements) = (vec![RoleKind::Absent; problem.len()], vec![0; problem.len()]);
+        for (place, &at) in positions.iter().enumerate() {
+            kinds[at as usize] = roles.kinds[place];
+            elements[at as usize] = roles.elements.get(place).copied().unwrap_or(0);
+        }
+        (roles.kinds, roles.elements) = (kinds, elements);
+        let (intervals, last) = gaps(problem.spans());
+        Some(Columns::with_intervals(kind, roles, intervals, last))
+    }
+
     /// The columns of operations with these roles and intervals, in the order of their calls.
     /// Pending operations end in the gap `last`, which is after all others.
     #[must_use]

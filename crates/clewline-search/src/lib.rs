@@ -51,6 +51,7 @@ mod present;
 pub mod pushdown;
 pub mod queue_oriented;
 pub mod relaxed_pushdown;
+mod room;
 #[cfg(feature = "sat")]
 pub mod sat;
 pub mod segments;

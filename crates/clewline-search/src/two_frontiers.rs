@@ -1,5 +1,5 @@
 //! Two frontiers: for queues, relaxed queues and channels, whatever values, peeks and pending
-//! operations there are.
+//! operations there are; and linearizations of queues with a capacity (`room`).
 //!
 //! # Idea
 //!
@@ -97,8 +97,8 @@
 //!
 //! Source: ours.
 //!
-//! Requires: a queue, relaxed queue or channel without capacity, in which every operation has a
-//! role.
+//! Requires: a queue, relaxed queue or channel, in which every operation has a role, but for enqs
+//! that found no room.
 //!
 //! Cost: a step takes time in the number k of operations open at a time. There are at most n · 4ᵏ
 //! configurations without pending deqs; on natural histories, one to three for each operation.
@@ -117,6 +117,7 @@ use clewline_monitor::{Columns, NONE};
 use super::{
     backtracking::{Longest, add_move},
     found::{Found, Scope, as_far_as_allowed},
+    room::Room,
     window::{Undo, Window},
 };
 use crate::{
@@ -175,7 +176,7 @@ fn decide_columns(problem: &Problem<'_>, columns: &Columns, budget: &Budget) -> 
 /// The limit that was hit, or that an operation is not one of such an object.
 pub fn search(columns: &Columns, budget: &Budget) -> Result<Found, Reason> {
     SCOPE.check(columns)?;
-    let mut search = Search::new(columns, budget);
+    let mut search = Search::new(columns, None, budget);
     let found = search.run();
     budget.visit(search.configurations - search.reported);
     Ok(if found? {
@@ -185,12 +186,41 @@ pub fn search(columns: &Columns, budget: &Budget) -> Result<Found, Reason> {
     })
 }
 
+/// Searches a linearization of a queue with a capacity, given by its columns, in which an enq that
+/// found no room is [`RoleKind::Absent`]. `None` if it found none: there may be one.
+///
+/// # Errors
+///
+/// The limit that was hit, or that an operation is not one of such a queue.
+pub fn search_within(
+    columns: &Columns,
+    capacity: usize,
+    budget: &Budget,
+) -> Result<Option<Vec<u32>>, Reason> {
+    let is_known = |at: usize| match columns.kinds[at] {
+        RoleKind::RemoveUnknown | RoleKind::NoEffect => columns.is_pending(at),
+        RoleKind::Remove | RoleKind::Observe | RoleKind::Empty | RoleKind::Absent => !columns.is_pending(at),
+        RoleKind::Add => true,
+        RoleKind::Replace => false,
+    };
+    if !(0..columns.len()).all(is_known) {
+        return Err(Reason::Refused(format!("{NAME} judges queues only")));
+    }
+    let mut search = Search::new(columns, Some(Room::new(columns, capacity)), budget);
+    let found = search.run();
+    budget.visit(search.configurations - search.reported);
+    Ok(found?.then(|| search.order_within()))
+}
+
 // A configuration with a single move is remembered only if the number of placed operations is a
 // multiple of this: so at most as many steps are repeated.
 const FORCED_STEPS_REPEATED_MAX: usize = 16;
 
 // Of each configuration that is remembered: its hash and one more byte, in a table with some room.
 const ENTERED_BYTES: usize = (size_of::<u128>() + 1) * 8 / 7;
+
+// What is noted of the room with each operation.
+const ROOM_WORDS: usize = 16;
 
 // An odd number with as many ones as zeros, about.
 const HASH_MULTIPLIER: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
@@ -236,6 +266,8 @@ struct Search<'c> {
     // other than closes, are left.
     closed: u32,
     enqs_left: usize,
+    // Of a queue with a capacity.
+    room: Option<Room>,
     trail: Vec<Move>,
     // The hash of the set of operations in `trail`.
     hash: u128,
@@ -255,7 +287,7 @@ struct Search<'c> {
 }
 
 impl<'c> Search<'c> {
-    fn new(columns: &'c Columns, budget: &'c Budget) -> Self {
+    fn new(columns: &'c Columns, room: Option<Room>, budget: &'c Budget) -> Self {
         let (count, values) = (columns.len(), columns.names.len());
         let factor = if let ObjectKind::QuasiQueue { factor } = columns.kind { factor as usize } else { 0 };
         let mut search = Search {
@@ -269,6 +301,7 @@ impl<'c> Search<'c> {
             window: Window::new(factor),
             closed: NONE,
             enqs_left: 0,
+            room,
             trail: Vec::with_capacity(count),
             hash: 0,
             frames: Vec::with_capacity(count),
@@ -308,27 +341,49 @@ impl<'c> Search<'c> {
     /// Whether the complete operations of the head side can all be placed.
     fn run(&mut self) -> Result<bool, Reason> {
         self.check_budget()?;
-        if !self.can_be_closed() {
+        if self.room.is_none() && !self.can_be_closed() {
             return Ok(false);
         }
-        while let Some(head_deadline) = self.deadline(HEAD) {
+        loop {
+            let head_deadline = self.deadline(HEAD);
+            let is_over = head_deadline.is_none() && !self.has_refused();
+            if is_over && self.can_finish() {
+                return Ok(true);
+            }
             self.configurations += 1;
             self.pace.add(STEP_WORK);
             if self.pace.is_due(0, self.growth()) || self.budget.configurations() < self.configurations {
                 self.check_budget()?;
             }
-            if !self.enter(head_deadline) && !self.retreat() {
+            if (is_over || !self.enter(head_deadline.unwrap_or(NONE))) && !self.retreat() {
                 return Ok(false);
             }
         }
-        Ok(true)
+    }
+
+    /// Whether enqs are left that found no room.
+    fn has_refused(&self) -> bool {
+        self.room.as_ref().is_some_and(Room::has_refused)
+    }
+
+    /// Whether there is room for the enqs that are left.
+    fn can_finish(&self) -> bool {
+        self.room.as_ref().is_none_or(|it| it.admits(self.columns, self.by_return.members(TAIL)))
     }
 
     /// Makes the first of the moves that can be made here, and remembers the others; false if there
     /// is none, or if they have all been tried.
     fn enter(&mut self, head_deadline: u32) -> bool {
         let start = self.moves.len();
-        if !self.find_head_moves(start, head_deadline) && self.window.has_room() {
+        if self.deadline(HEAD).is_none() {
+            // Then any enq can follow, until no refused ones are left.
+            if !self.find_refused(start, NONE) {
+                self.find_rest(start);
+            }
+        } else if !self.find_refused(start, head_deadline)
+            && !self.find_head_moves(start, head_deadline)
+            && self.window.has_room()
+        {
             self.find_enqs(start, head_deadline);
         }
         let choices = self.moves.len() - start;
@@ -347,6 +402,55 @@ impl<'c> Search<'c> {
         let undo = self.place(self.moves[start]);
         self.frames.push(Frame { time, undo, start, next: start + 1 });
         true
+    }
+
+    /// The moves of enqs that find no room; true if nothing else need be tried.
+    fn find_refused(&mut self, start: usize, head_deadline: u32) -> bool {
+        let is_next = head_deadline == NONE || self.window.is_empty();
+        let Some(room) = self.room.as_ref().filter(|it| it.has_refused() && is_next) else { return false };
+        let tail = room.tail();
+        let deadline = self.deadline(TAIL).unwrap_or(NONE);
+        let mut next = self.by_call.first(TAIL);
+        while let Some(at) = next.filter(|&it| self.call(it) <= deadline) {
+            next = self.by_call.after(at);
+            self.pace.add(LOOK_WORK);
+            let call = self.call(at);
+            let can_come = |it: &Room| it.refusal_time(call).is_some();
+            if self.is_enq(at) || !self.room.as_ref().is_some_and(can_come) {
+                continue;
+            }
+            if call <= tail {
+                self.only_move(start, self.move_to(at));
+                return true;
+            }
+            self.add_move(start, self.move_to(at));
+        }
+        false
+    }
+
+    /// The moves of enqs when the head side is complete.
+    fn find_rest(&mut self, start: usize) {
+        let deadline = self.deadline(TAIL).unwrap_or(NONE);
+        let mut next = self.by_call.first(TAIL);
+        while let Some(at) = next.filter(|&it| self.call(it) <= deadline) {
+            next = self.by_call.after(at);
+            self.pace.add(LOOK_WORK);
+            if self.is_enq(at) && self.has_room(deadline) {
+                self.add_move(start, self.move_to(at));
+            }
+        }
+    }
+
+    /// Whether an enq that found no room, and is left, could not follow an empty.
+    fn has_earlier_refusal(&self) -> bool {
+        let Some(deadline) = self.room.as_ref().and_then(Room::refusal_deadline) else { return false };
+        let mut called = self.by_call.members(TAIL).take_while(|&it| self.call(it) <= deadline);
+        called.any(|it| !self.is_enq(it))
+    }
+
+    /// Whether there is room for another enq by this deadline of the tail side.
+    fn has_room(&self, deadline: u32) -> bool {
+        self.room.as_ref().is_none_or(|it| it.enq_time(0, deadline).is_some())
     }
 
     /// The moves of the head side; true if nothing else need be tried. Also notes which values its
@@ -371,7 +475,8 @@ impl<'c> Search<'c> {
             if is_empty && both < it.time {
                 continue;
             }
-            if kind != RoleKind::Remove && it.time == self.time {
+            let may_wait = is_empty && self.has_earlier_refusal();
+            if kind != RoleKind::Remove && it.time == self.time && !may_wait {
                 self.only_move(start, it);
                 return true;
             }
@@ -390,7 +495,11 @@ impl<'c> Search<'c> {
 
     /// The moves of the tail side.
     fn find_enqs(&mut self, start: usize, head_deadline: u32) {
-        let deadline = head_deadline.min(self.deadline(TAIL).unwrap_or(NONE));
+        let tail_deadline = self.deadline(TAIL).unwrap_or(NONE);
+        if !self.has_room(tail_deadline) {
+            return;
+        }
+        let deadline = head_deadline.min(tail_deadline);
         let is_any_wanted = self.pending_deq(head_deadline).is_some();
         let mut next = self.by_call.first(TAIL);
         while let Some(at) = next.filter(|&it| self.call(it) <= deadline) {
@@ -442,9 +551,17 @@ impl<'c> Search<'c> {
     /// Adds a move, unless an equal operation is as good; removes those to which it is preferred.
     fn add_move(&mut self, start: usize, new: Move) {
         let columns = self.columns;
-        let role = |it: Move| (columns.kinds[it.at as usize], columns.elements[it.at as usize], it.place);
+        // No operation finds the elements that are added when the head side is complete.
+        let is_seen = self.deadline(HEAD).is_some();
+        let element = |at: u32| if is_seen { columns.elements[at as usize] } else { 0 };
+        let role = |it: Move| (columns.kinds[it.at as usize], element(it.at), it.place);
         let right = |it: Move| columns.intervals[it.at as usize].right;
-        let spares = |a: Move, b: Move| a.time <= b.time && right(a) <= right(b) && role(a) == role(b);
+        // While enqs are left that found no room, the time of the tail side matters as well.
+        let tail = self.room.as_ref().filter(|it| it.has_refused()).map_or(NONE, Room::tail);
+        let call = |it: Move| columns.intervals[it.at as usize].left.max(tail);
+        let spares = |a: Move, b: Move| {
+            a.time <= b.time && call(a) <= call(b) && right(a) <= right(b) && role(a) == role(b)
+        };
         add_move(&mut self.moves, start, new, spares);
     }
 
@@ -472,6 +589,11 @@ impl<'c> Search<'c> {
 
     fn place(&mut self, it: Move) -> Undo {
         self.time = it.time;
+        let (kind, head_deadline) = (self.columns.kinds[it.at as usize], self.deadline(HEAD));
+        let call = self.call(it.at);
+        if let Some(room) = &mut self.room {
+            room.place(kind, call, it.time, head_deadline.unwrap_or(NONE));
+        }
         self.trail.push(it);
         self.hash ^= random_bits(it.at);
         if self.is_owed(it.at) {
@@ -481,7 +603,8 @@ impl<'c> Search<'c> {
         } else {
             self.pending.unlink(it.at);
         }
-        match self.columns.kinds[it.at as usize] {
+        match kind {
+            RoleKind::Add if head_deadline.is_none() && self.room.is_some() => self.window.keep(),
             RoleKind::Add => self.window.add(self.columns.elements[it.at as usize], !self.is_owed(it.at)),
             RoleKind::Observe => self.window.find(it.place as usize),
             RoleKind::Remove | RoleKind::RemoveUnknown => self.window.remove(it.place as usize),
@@ -490,6 +613,9 @@ impl<'c> Search<'c> {
     }
 
     fn put_back(&mut self, at: u32) {
+        if let Some(room) = &mut self.room {
+            room.put_back(self.columns.kinds[at as usize]);
+        }
         self.hash ^= random_bits(at);
         if self.is_owed(at) {
             self.enqs_left += usize::from(self.is_enq(at));
@@ -504,7 +630,9 @@ impl<'c> Search<'c> {
         // The set is mixed first: its members have the same bits as the numbers of the window, and
         // an operation outside with its number at the head would count as one inside.
         let mix = |hash: u128, number: u32| (hash ^ random_bits(number)).wrapping_mul(HASH_MULTIPLIER);
-        self.window.key().fold(self.hash.wrapping_mul(HASH_MULTIPLIER), mix)
+        let tail_deadline = self.deadline(TAIL).unwrap_or(NONE);
+        let room = self.room.as_ref().map_or(0, |it| it.key(tail_deadline));
+        self.window.key().fold((self.hash ^ room).wrapping_mul(HASH_MULTIPLIER), mix)
     }
 
     /// The first pending deq that is left, if it was called in time.
@@ -565,13 +693,20 @@ impl<'c> Search<'c> {
         self.budget.visit(self.configurations - self.reported);
         self.reported = self.configurations;
         self.budget.reach(self.longest.moves().len(), self.columns.len());
-        let words = 6 * self.columns.len() + 4 * self.columns.names.len();
+        let room = if self.room.is_some() { ROOM_WORDS } else { 0 };
+        let words = (6 + room) * self.columns.len() + 4 * self.columns.names.len();
         let moves = self.trail.capacity() + self.moves.capacity() + self.longest.capacity();
         let frames = self.frames.capacity() * size_of::<Frame>();
         let entered = self.entered.capacity() * ENTERED_BYTES;
         self.charge.set(words * size_of::<u32>() + moves * size_of::<Move>() + frames + entered);
         let growth = self.growth();
         self.pace.check(self.budget, self.configurations, 0, growth)
+    }
+
+    /// The order that `trail` and the enqs that are left stand for, in a queue with a capacity.
+    fn order_within(&self) -> Vec<u32> {
+        let placed = self.trail.iter().map(|it| it.at).chain(self.by_return.members(TAIL));
+        self.room.as_ref().map_or_else(Vec::new, |it| it.order(self.columns, placed))
     }
 
     /// The order that `trail` stands for, with the complete operations of the tail side that are
@@ -639,7 +774,7 @@ mod tests {
         let case = specification.load(specification.generate(&plan)).expect("its own history");
         let columns = SCOPE.columns(&case.problems()[0]).expect("a queue");
         let budget = Budget::unlimited();
-        let mut search = Search::new(&columns, &budget);
+        let mut search = Search::new(&columns, None, &budget);
         let mut seen = HashSet::new();
         for at in 0..columns.len() as u32 {
             let undo = search.place(search.move_to(at));

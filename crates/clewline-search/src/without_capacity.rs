@@ -6,6 +6,8 @@
 //! room are left out: they change nothing. So
 //!
 //! * if there is no such order, the history is violated;
+//! * else a queue is searched with two frontiers and its capacity (`room`), which may find a
+//!   linearization, and means nothing if it does not;
 //! * else the order that was found is mostly right, and `jit-graph` tries operations in it: as a
 //!   hint, which it need not believe. Where operations have to wait for room, or to find none, it
 //!   tries others.
@@ -54,7 +56,20 @@ pub fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, V
     if problem.has_order_hints() {
         return None;
     }
+    if let Some(verdict) = find_within(problem, budget) {
+        return Some((two_frontiers::NAME, verdict));
+    }
     Some((jit_graph::NAME, decide_with_hints(problem, &order, budget)))
+}
+
+/// The linearization of a queue with its capacity, if a search with two frontiers finds it.
+fn find_within(problem: &Problem<'_>, budget: &Budget) -> Option<Verdict> {
+    let capacity = problem.capacity()?;
+    let columns = Columns::with_refused(problem).filter(|it| it.kind == ObjectKind::Queue)?;
+    let budget = budget.child().with_configurations(most_configurations(problem.len(), budget));
+    let order = two_frontiers::search_within(&columns, capacity, &budget).ok()??;
+    let verdict = Found::Linearization(order).verdict(problem);
+    matches!(&verdict, Verdict::Holds(witness) if witness.verify(problem).is_ok()).then_some(verdict)
 }
 
 /// The violation of `problem`, which is violated even without its capacity.

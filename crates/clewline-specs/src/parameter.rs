@@ -37,6 +37,11 @@ impl Capacity {
         self.0.is_none_or(|limit| len < limit)
     }
 
+    /// At most this many elements; `None` if there is no limit.
+    pub(crate) fn limit(self) -> Option<usize> {
+        self.0
+    }
+
     /// Whether there is no limit.
     pub(crate) fn is_unbounded(self) -> bool {
         self.0.is_none()

@@ -137,6 +137,10 @@ impl Deterministic for Queue {
         (!self.capacity.is_unbounded()).then_some(ObjectKind::Queue)
     }
 
+    fn capacity(&self) -> Option<usize> {
+        self.capacity.limit()
+    }
+
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
         call.collection_op().role(ret)
     }

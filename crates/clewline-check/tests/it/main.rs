@@ -5,6 +5,7 @@
 mod abstraction;
 mod agreement;
 mod budgets;
+mod capacities;
 mod counterexamples;
 mod criteria;
 mod dead_ends;

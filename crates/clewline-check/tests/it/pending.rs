@@ -28,7 +28,7 @@ fn check_every(spec: &str, most: [usize; 3], actions: &[&str]) {
 
 /// What `auto` chooses agrees with the oracle; whether it holds.
 #[track_caller]
-fn check_judged(problem: &Problem<'_>) -> bool {
+pub(crate) fn check_judged(problem: &Problem<'_>) -> bool {
     let expected = check(oracle(), problem, &Budget::unlimited());
     let options = JudgeOptions { counterexample_configurations: 0, ..JudgeOptions::default() };
     let verdict = judge(vec![problem.clone()], &options).verdict;
