@@ -7,15 +7,17 @@
 //! value that was found but never added, or found too often.
 //!
 //! A queue, relaxed queue or channel is searched with two frontiers, which needs no contents of the
-//! queue, a stack by a pushdown search, which needs its top only, and a deque by late pushes, which
-//! orders pushes when they are found. A bag is searched by the moments at which it is empty. A set
-//! that is read as a whole, and from which nothing is removed, needs no search: each result bounds
-//! the moment at which an element appeared. A queue, stack or deque with a capacity is searched
-//! without it first, which gives the order in which the next search tries operations. Any other
-//! object goes to the just-in-time graph search, which was the fastest, or nearly so, on everything
-//! measured (`docs/research/performance.md`); a long history is searched piece by piece. If that
-//! takes long and the object is a register, an abstraction may refute it.
-//! Competition gained little, and the tree searches do not finish where it matters.
+//! queue, a stack by a pushdown search, which needs its top only, a relaxed stack by one which
+//! needs what can be removed next, and a deque by late pushes, which orders pushes when they are
+//! found. A bag is searched by the moments at which it is empty. A set that is read as a whole, and
+//! from which nothing is removed, needs no search: each result bounds the moment at which an
+//! element appeared. A queue, stack or deque with a capacity is searched without it first, which
+//! gives the order in which the next search tries operations; but a queue is searched with two
+//! frontiers and its capacity before that. Any other object goes to the just-in-time graph search,
+//! which was the fastest, or nearly so, on everything measured (`docs/research/performance.md`); a
+//! long history is searched piece by piece. If that takes long and the object is a register, an
+//! abstraction may refute it. Competition gained little, and the tree searches do not finish where
+//! it matters.
 
 use std::ops::Range;
 
