@@ -33,7 +33,9 @@
 //! # What need not be tried
 //!
 //! * *Equals.* Of two candidates that find the same push, the one that may come first and has to,
-//!   if there is one.
+//!   if there is one. Of two equal pushes near a pop, one that leaves the other every gap that it
+//!   could have itself, and lets no more gaps die (`equals.rs`): where the pop finds the other one,
+//!   the two may change places.
 //! * *A pop that found nothing*, after which nothing is different, is placed at once; and a pop of
 //!   a value that was pushed only once, if it comes before all others and no gap of a push dies.
 //!   Wherever else it comes, it may as well come now.
@@ -64,6 +66,7 @@
 //! * `alive[x]` is the number of gaps of x that are not dead, and positive for every push left.
 
 mod backtracking;
+mod equals;
 mod order;
 mod side;
 mod state;

@@ -131,6 +131,33 @@ fn a_pop_near_a_pending_push_leaves_the_earlier_one() {
     check_drawn(&format!("{earlier}{pops}"), "violated");
 }
 
+/// A drawing of operations from one column to another, a line for each.
+fn drawing(operations: &[(usize, usize, &str)]) -> String {
+    let line = |&(start, end, text): &(usize, usize, &str)| {
+        let dashes = "-".repeat(end - start - 1 - text.chars().count());
+        format!("A:{}|{text}{dashes}|\n", " ".repeat(start))
+    };
+    operations.iter().map(line).collect()
+}
+
+/// The pop of 1 finds the push that was called later: the other one is below 2.
+#[test]
+fn the_equal_push_that_returns_first_may_be_left() {
+    let equal = [(0, 60, "push-front 1"), (30, 70, "push-front 1"), (63, 90, "push-back 9")];
+    let others = [(5, 22, "push-front 2"), (32, 55, "pop-front → 1")];
+    let pops = [(95, 115, "pop-front → 2"), (120, 140, "pop-front → 1")];
+    check_drawn(&drawing(&[equal.as_slice(), &others, &pops].concat()), "holds");
+}
+
+/// It finds the one that was made last, so that 7 could be pushed after 5.
+#[test]
+fn the_longer_of_two_equal_pushes_may_be_found() {
+    let equal = [(0, 70, "push-front 1"), (5, 25, "push-front 1")];
+    let others = [(10, 70, "push-front 7"), (30, 100, "push-front 5"), (75, 95, "pop-front → 1")];
+    let pops = [(105, 125, "pop-front → 7"), (130, 150, "pop-front → 5"), (155, 175, "pop-front → 1")];
+    check_drawn(&drawing(&[equal.as_slice(), &others, &pops].concat()), "holds");
+}
+
 fn long(operations: usize, processes: usize, values: ValueDomain) -> Box<dyn ErasedHistory> {
     let plan = GeneratorConfig { operations, processes, values, seed: 9, ..GeneratorConfig::default() };
     generated_of("deque", &plan, 0)

@@ -72,7 +72,7 @@ struct Frame {
 }
 
 pub(super) struct Search<'c> {
-    columns: &'c Columns,
+    pub(super) columns: &'c Columns,
     budget: &'c Budget,
     // The complete pops that are left; list 0.
     by_call: Links,
@@ -113,7 +113,7 @@ pub(super) struct Search<'c> {
     // The hash of the placed operations and dead gaps.
     hash: u128,
     frames: Vec<Frame>,
-    moves: Vec<Move>,
+    pub(super) moves: Vec<Move>,
     // Hashes of configurations from which nothing leads to the end.
     failed: HashSet<u128>,
     backtracking: Backtracking,
@@ -326,6 +326,7 @@ impl<'c> Search<'c> {
 
     /// The moves in which the pop finds a push at its end.
     fn find_near(&mut self, open: &[(u32, u32)], it: Move, deadline: u32) {
+        let start = self.moves.len();
         let list = self.list(it.pop);
         let end = self.ends[it.pop as usize] as usize;
         let near = |search: &Self, push: u32| {
@@ -371,6 +372,7 @@ impl<'c> Search<'c> {
                 self.moves.push(Move { push, pushed, narrowed, ..it });
             }
         }
+        self.spare_equals(start);
         // The last one that was called in time: a pop at the other end needs the first.
         let mut pending = self.pending.first(list).filter(|&it| self.left(it) <= deadline);
         while let Some(later) = pending.and_then(|push| self.pending.after(push))
