@@ -1,4 +1,4 @@
-//! Late pushes: for deques, whatever values and pending pushes there are.
+//! Late pushes: for deques, whatever values and pending operations there are.
 //!
 //! # Idea
 //!
@@ -29,6 +29,9 @@
 //! * *A pop that found nothing* kills all gaps before it, at both ends.
 //! * *A pending push* is used only if a pop finds it: near it the last one that was called, far
 //!   from it the first.
+//! * *A pending pop* may remove any element that a complete one could, near or far, or none. Those
+//!   at the same end are used in the order of their calls, and not on pending pushes: neither need
+//!   take effect then.
 //!
 //! # What need not be tried
 //!
@@ -41,7 +44,7 @@
 //!   Wherever else it comes, it may as well come now.
 //! * *Configurations that were searched before.* What follows depends on the operations left, on
 //!   the dead gaps that are among theirs, and on the time of the last pop, if one that is left was
-//!   called before it. All that is compared by a hash of 128 bits.
+//!   called before it, pending or not. All that is compared by a hash of 128 bits.
 //!
 //! # The order of trying
 //!
@@ -49,11 +52,17 @@
 //! turn out to be wrong only after hundreds of moves; then the search does not try everything in
 //! between, but takes steps back and tries another order (`backtracking.rs`).
 //!
+//! Pending pops come last: each that is used in vain is missing later. They are tried only after
+//! there was no progress for a while, and then only where every other move has failed. What was
+//! given up without them is not remembered. If nothing is found in this way, they are tried
+//! everywhere.
+//!
 //! Source: ours. That the times in which two elements of a stack are inside nest or are disjoint
 //! is what Lee and Mathur's monitor uses for distinct values (PLDI 2025).
 //!
-//! Requires: a deque without capacity and without pending pops, in which every operation has a
-//! role.
+//! Requires: a deque without capacity, in which every operation has a role, but for pending ones
+//! whose methods are `pop-front` and `pop-back`: no role says at which end an unknown element was
+//! removed.
 //!
 //! Cost: a step takes time in the number k of operations open at a time and in the gaps that die.
 //! With distinct values there are one or two configurations for each operation on natural
@@ -68,6 +77,7 @@
 mod backtracking;
 mod equals;
 mod order;
+mod pending_pops;
 mod side;
 mod state;
 
@@ -88,11 +98,11 @@ impl Checker for LatePushes {
     }
 
     fn about(&self) -> &str {
-        "for deques: orders pushes when they are found; equal values, pending pushes"
+        "for deques: orders pushes when they are found; equal values, pending operations"
     }
 
     fn refuses(&self, problem: &Problem<'_>) -> Option<String> {
-        SCOPE.columns(problem).err()
+        columns(problem).err()
     }
 
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {
@@ -108,8 +118,18 @@ const SCOPE: Scope = Scope { name: NAME, objects: "deques", knows: |it| it == Ob
 
 /// Decides `problem`; `None` if it is refused.
 pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<Verdict> {
-    let columns = SCOPE.columns(problem).ok()?;
+    let columns = columns(problem).ok()?;
     Some(search(&columns, budget).map_or_else(Verdict::Unknown, |it| it.verdict(problem)))
+}
+
+/// Whether it is a deque with pending pops, which have no role.
+pub(crate) fn has_pending_pops(problem: &Problem<'_>) -> bool {
+    problem.roles().is_err() && pending_pops::columns(problem).is_some()
+}
+
+fn columns(problem: &Problem<'_>) -> Result<Columns, String> {
+    let columns = SCOPE.columns(problem);
+    columns.or_else(|refusal| pending_pops::columns(problem).ok_or(refusal))
 }
 
 /// Searches a linearization of a deque, given by its columns.

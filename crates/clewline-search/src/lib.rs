@@ -62,9 +62,7 @@ pub mod wg_tree;
 mod window;
 pub mod without_capacity;
 
-#[cfg(feature = "sat")]
-use clewline_core::Reason;
-use clewline_core::{Budget, Problem, Table, Verdict, Witness};
+use clewline_core::{Budget, Problem, Reason, Table, Verdict, Witness};
 use clewline_monitor::grow_only_set as grow_only;
 
 pub use checker::{Checker, check};
@@ -80,7 +78,7 @@ pub static SEARCHES: Table<&dyn Checker> =
 pub fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
     let by_frontiers = || Some((two_frontiers::NAME, two_frontiers::decide(problem, budget)?));
     let by_frames = || decide_stack(problem, budget);
-    let by_gaps = || Some((late_pushes::NAME, late_pushes::decide(problem, budget)?));
+    let by_gaps = || decide_deque(problem, budget);
     let by_bounds = || Some((grow_only::NAME, grow_only::decide(problem, budget)?));
     let by_moments = || Some((empty_moments::NAME, empty_moments::decide(problem, budget)?));
     let by_windows = || Some((relaxed_pushdown::NAME, relaxed_pushdown::decide(problem, budget)?));
@@ -114,6 +112,29 @@ fn decide_stack(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str,
         }
     }
     Some((pushdown::NAME, pushdown::decide(problem, budget)?))
+}
+
+// The configurations that either search of a deque visits before the other one is tried: some, and
+// some for each operation.
+const DEQUE_CONFIGURATIONS_MIN: u64 = 10_000;
+const DEQUE_CONFIGURATIONS_PER_OPERATION: u64 = 32;
+
+/// Decides a deque. Where pops are pending, `late-pushes` tries each of them on many elements
+/// before it gives up, and `jit-graph`, which knows the contents, may refute the history sooner.
+fn decide_deque(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
+    let most = DEQUE_CONFIGURATIONS_MIN + DEQUE_CONFIGURATIONS_PER_OPERATION * problem.len() as u64;
+    if late_pushes::has_pending_pops(problem) && most < budget.configurations() {
+        let short = budget.child().with_configurations(most);
+        match late_pushes::decide(problem, &short)? {
+            Verdict::Unknown(Reason::Configurations(it)) if it == most => (),
+            verdict => return Some((late_pushes::NAME, verdict)),
+        }
+        match jit_graph::JitGraph.decide(problem, &short) {
+            Verdict::Unknown(Reason::Configurations(it)) if it == most => (),
+            verdict => return Some((jit_graph::NAME, verdict)),
+        }
+    }
+    Some((late_pushes::NAME, late_pushes::decide(problem, budget)?))
 }
 
 /// A history is not continued from more states than this.

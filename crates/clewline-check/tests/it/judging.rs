@@ -123,7 +123,7 @@ fn parts_agree_with_the_whole() {
 #[test]
 fn algorithms_are_named_one_or_several() {
     let case = random_history("deque", 1);
-    for (text, expected) in [("auto", "jit-graph"), ("wg-tree", "wg-tree")] {
+    for (text, expected) in [("auto", "late-pushes"), ("wg-tree", "wg-tree")] {
         let options =
             JudgeOptions { algorithm: text.parse::<Algorithm>().unwrap(), ..JudgeOptions::default() };
         assert_eq!(judge(case.problems(), &options).algorithm, expected);

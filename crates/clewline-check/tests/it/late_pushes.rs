@@ -1,5 +1,5 @@
 //! The search of deques agrees with the oracle and another search, with equal values and pending
-//! pushes.
+//! operations.
 
 use clewline_check::{
     Checker, JudgeOptions, check, judge,
@@ -43,8 +43,27 @@ fn every_small_history_with_pending_pushes() {
     check_every(&[pushes, pops].concat(), [4, 4, 5]);
 }
 
+#[test]
+fn every_small_history_with_pending_pops() {
+    let pushes = ["push-front 1", "push-back 2", "push-back 1"];
+    let pops = ["pop-front → 1", "pop-back → 1", "pop-back → 2", "pop-front → nil"];
+    check_every(&[pushes.as_slice(), &pops, &["pop-front → ?", "pop-back → ?"]].concat(), [4, 4, 5]);
+}
+
+/// Pending pops of both ends, beside pushes that may be equal or pending as well.
+#[test]
+fn every_small_history_with_pending_operations() {
+    let pushes = ["push-front 1", "push-back 1", "push-back 1 → ?"];
+    let pops = ["pop-front → 1", "pop-back → nil", "pop-front → ?", "pop-back → ?"];
+    check_every(&[pushes.as_slice(), &pops].concat(), [4, 5, 6]);
+}
+
 /// A history with few values, many of which are equal, and some results exchanged.
 fn generated(seed: u64, operations: usize) -> Box<dyn ErasedHistory> {
+    generated_with(seed, operations, 0.0)
+}
+
+fn generated_with(seed: u64, operations: usize, pending: f64) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(seed);
     let mix = ["push-front", "push-back", "pop-front", "pop-back"];
     let mut weights = mix.map(|it| (it.to_owned(), 1 + random.below(4) as u32)).to_vec();
@@ -59,6 +78,7 @@ fn generated(seed: u64, operations: usize) -> Box<dyn ErasedHistory> {
         overlap: [0.3, 0.6, 1.0][random.below(3)],
         mix: weights,
         values: ValueDomain::Below(1 + random.below(6) as u32),
+        pending,
         seed,
         ..GeneratorConfig::default()
     };
@@ -90,6 +110,17 @@ fn longer_random_histories_with_few_values() {
         }
     }
     assert!(cases / 8 < counts.holds.min(counts.violated), "{counts:?}");
+}
+
+#[test]
+fn random_histories_with_pending_operations() {
+    let mut counts = VerdictCounts::default();
+    let cases = pick_of_three(200, 8_000, 1_000_000);
+    for seed in 0..cases as u64 {
+        let case = generated_with(seed ^ 0xde9e, 12, if seed & 1 == 0 { 0.1 } else { 0.3 });
+        agree(&LatePushes, &case.problems()[0], oracle(), &mut counts);
+    }
+    assert!(cases / 12 < counts.holds.min(counts.violated), "{counts:?}");
 }
 
 #[track_caller]
@@ -131,6 +162,39 @@ fn a_pop_near_a_pending_push_leaves_the_earlier_one() {
     check_drawn(&format!("{earlier}{pops}"), "violated");
 }
 
+/// It removes what is in the way, but not before it was called, and not twice.
+#[test]
+fn a_pending_pop_removes_what_is_in_the_way() {
+    let pushes = "A: |-push-back 1-| |-push-back 2-| |-push-back 3-|\n";
+    let pop = "C:                                                       |-pop-back → 1-|\n";
+    let last = "C:                                                       |-pop-back → 2-|\n";
+    let pending = "B: |-pop-back\n";
+    check_drawn(&format!("{pushes}{pending}{last}"), "holds");
+    check_drawn(&format!("{pushes}{pending}{pop}"), "violated");
+    check_drawn(&format!("{pushes}{pending}D: |-pop-back\n{pop}"), "holds");
+    check_drawn(
+        &format!(
+            "{pushes}{last}D:                                                                         |-pop-back\n"
+        ),
+        "violated",
+    );
+    // From the other end it would have to remove all of them.
+    check_drawn(&format!("{pushes}B: |-pop-front\n{last}"), "violated");
+}
+
+/// It removes an element long before that one is in the way of a pop at the other end.
+#[test]
+fn a_pending_pop_comes_before_a_push() {
+    let others = "A: |-push-front 1-|            |-push-front 2-|\nC:                                           |-pop-back → 2-|\n";
+    check_drawn(&format!("{others}B:                  |-pop-front\n"), "holds");
+    check_drawn(&format!("{others}B:                  |-pop-back\n"), "holds");
+    check_drawn(&format!("{others}B:                                       |-pop-back\n"), "holds");
+    check_drawn(
+        &format!("{others}B:                                                   |-pop-front\n"),
+        "violated",
+    );
+}
+
 /// A drawing of operations from one column to another, a line for each.
 fn drawing(operations: &[(usize, usize, &str)]) -> String {
     let line = |&(start, end, text): &(usize, usize, &str)| {
@@ -156,6 +220,17 @@ fn the_longer_of_two_equal_pushes_may_be_found() {
     let others = [(10, 70, "push-front 7"), (30, 100, "push-front 5"), (75, 95, "pop-front → 1")];
     let pops = [(105, 125, "pop-front → 7"), (130, 150, "pop-front → 5"), (155, 175, "pop-front → 1")];
     check_drawn(&drawing(&[equal.as_slice(), &others, &pops].concat()), "holds");
+}
+
+/// A pop that can do no harm to others may do harm to a pending one, which comes before 8 is
+/// pushed.
+#[test]
+fn a_pending_pop_comes_before_a_pop_that_does_no_harm() {
+    let pushes = [(0, 20, "push-front 9"), (1, 21, "push-back 7"), (30, 50, "push-front 8")];
+    let pops = [(60, 80, "pop-back → 7"), (90, 110, "pop-back → 8")];
+    let others = drawing(&[pushes.as_slice(), &pops].concat());
+    check_drawn(&format!("{others}B:     |-pop-front\n"), "holds");
+    check_drawn(&others, "violated");
 }
 
 fn long(operations: usize, processes: usize, values: ValueDomain) -> Box<dyn ErasedHistory> {
@@ -202,5 +277,8 @@ fn unsupported_histories_are_refused_with_a_reason() {
         refusal("deque:2", "A: |-push-back 1 → true-|\n"),
         "late-pushes judges deques without capacity only"
     );
-    assert_eq!(refusal("deque", "A: |-pop-back\n"), "late-pushes does not know pop-back() → ?");
+    assert_eq!(
+        refusal("deque", "A: |-push-back 1 → false-|\n"),
+        "late-pushes does not know push-back(1) → false"
+    );
 }

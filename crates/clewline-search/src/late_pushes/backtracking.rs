@@ -5,6 +5,9 @@ use clewline_core::Random;
 // How many configurations are visited without progress before steps are taken back.
 const STALLED_CONFIGURATIONS_MAX: u64 = 1_000;
 
+// And before pending pops are used.
+const LOCAL_CONFIGURATIONS_MAX: u64 = 100;
+
 /// When to give up a part of the search, to come back to it in another order. Only configurations
 /// that were searched to the end are remembered, so nothing is missed; and the limit grows each
 /// time, so that it ends.
@@ -41,6 +44,11 @@ impl Backtracking {
         self.limit += self.limit / 8;
         self.steps = (2 * self.steps).max(16);
         Some((moves + self.steps).saturating_sub(self.most))
+    }
+
+    /// Whether there was no progress for a while.
+    pub(super) fn is_stalled(&self, configurations: u64) -> bool {
+        LOCAL_CONFIGURATIONS_MAX <= configurations - self.since
     }
 
     /// Whether moves are tried in another order than the best one.

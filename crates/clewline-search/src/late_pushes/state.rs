@@ -44,7 +44,7 @@ pub(super) struct Move {
 
 impl Move {
     /// The pop finds nothing.
-    fn of(pop: u32, found: u32) -> Move {
+    pub(super) fn of(pop: u32, found: u32) -> Move {
         Move { pop, push: NONE, pushed: 0, found, is_far: false, is_pending: false, narrowed: 0 }
     }
 }
@@ -69,6 +69,10 @@ struct Frame {
     next: usize,
     // Its configuration, if that is remembered when all moves were tried.
     configuration: Option<u128>,
+    // Whether moves of pending pops are among them, or need not be tried.
+    is_extended: bool,
+    // Whether something that comes after one of them was given up without pending pops.
+    is_cut: bool,
 }
 
 pub(super) struct Search<'c> {
@@ -88,6 +92,10 @@ pub(super) struct Search<'c> {
     pushes: Links,
     far: Links,
     pending: Links,
+    // The pending pops that are left, by their calls; a list for each end.
+    pub(super) pending_pops: Links,
+    // How many are used.
+    spent: usize,
     // All complete pushes, left or not, in such lists by their returns: list n begins at
     // `list_starts[n]`.
     returned: Vec<u32>,
@@ -98,17 +106,17 @@ pub(super) struct Search<'c> {
     recent: Vec<u32>,
     // Whether a push is complete and left, and how many of its gaps are not dead.
     pub(super) is_left: Vec<bool>,
-    alive: Vec<u32>,
+    pub(super) alive: Vec<u32>,
     // The gap of the last pop.
-    time: u32,
+    pub(super) time: u32,
     log: Vec<Change>,
     // While candidates are looked for: the complete pushes that are open and left, with their
     // lists; how many gaps of each push would be dead, of which pushes some would be, and the first
     // gap with which one would have none left.
     open: Vec<(u32, u32)>,
-    hits: Vec<u32>,
-    hit: Vec<u32>,
-    first_loss: u32,
+    pub(super) hits: Vec<u32>,
+    pub(super) hit: Vec<u32>,
+    pub(super) first_loss: u32,
     trail: Vec<Move>,
     // The hash of the placed operations and dead gaps.
     hash: u128,
@@ -117,10 +125,12 @@ pub(super) struct Search<'c> {
     // Hashes of configurations from which nothing leads to the end.
     failed: HashSet<u128>,
     backtracking: Backtracking,
+    // Whether pending pops are tried everywhere.
+    is_exhaustive: bool,
     longest: Longest<Move>,
     configurations: u64,
     reported: u64,
-    pace: Pace,
+    pub(super) pace: Pace,
     charge: Charge,
 }
 
@@ -152,6 +162,8 @@ impl<'c> Search<'c> {
             returns: vec![0; 2 * number],
             recent: vec![NONE; 2 * number],
             pending: Links::new(count, 2 * number),
+            pending_pops: Links::new(count, 2),
+            spent: 0,
             is_left: (0..count as u32).map(|it| is_push(it) && is_complete(it)).collect(),
             alive: columns.intervals.iter().map(|it| it.right - it.left + 1).collect(),
             time: 0,
@@ -166,6 +178,7 @@ impl<'c> Search<'c> {
             moves: Vec::new(),
             failed: HashSet::new(),
             backtracking: Backtracking::new(),
+            is_exhaustive: false,
             longest: Longest::new(),
             configurations: 0,
             reported: 0,
@@ -176,6 +189,7 @@ impl<'c> Search<'c> {
             ends,
         };
         search.fill(&by_call, &by_return);
+        search.is_exhaustive = search.first_pending_pop() == NONE;
         Ok(search)
     }
 
@@ -184,6 +198,7 @@ impl<'c> Search<'c> {
         for &at in by_call {
             match (self.columns.kinds[at as usize], !self.columns.is_pending(at as usize)) {
                 (RoleKind::NoEffect, _) => (),
+                (RoleKind::RemoveUnknown, _) => self.pending_pops.push(u32::from(self.ends[at as usize]), at),
                 (RoleKind::Add, true) => self.far.push(self.list(at), at),
                 (RoleKind::Add, false) => self.pending.push(self.list(at), at),
                 _ => self.by_call.push(0, at),
@@ -220,9 +235,15 @@ impl<'c> Search<'c> {
                 self.check_budget()?;
             }
             if !self.enter(self.right(first)) && !self.retreat() {
-                return Ok(false);
+                if self.is_exhaustive {
+                    return Ok(false);
+                }
+                // Without pending pops there is none, as far as that was tried.
+                self.is_exhaustive = true;
             }
-            if let Some(steps) = self.backtracking.steps_back(self.configurations, self.trail.len()) {
+            if let Some(steps) =
+                self.backtracking.steps_back(self.configurations, self.trail.len() - self.spent)
+            {
                 self.longest.note(&self.trail);
                 (0..steps.min(self.frames.len())).for_each(|_| self.drop_frame());
             }
@@ -234,11 +255,19 @@ impl<'c> Search<'c> {
     /// is none, or if they have all been tried.
     fn enter(&mut self, deadline: u32) -> bool {
         let start = self.moves.len();
-        self.find_moves(start, deadline);
-        let choices = self.moves.len() - start;
+        let is_forced = self.find_moves(start, deadline);
+        let mut is_extended = is_forced || self.first_pending_pop() > deadline;
+        if self.moves.len() == start && !is_extended && self.may_use_pending_pops() {
+            is_extended = true;
+            self.find_pending_pops(deadline);
+        }
+        let choices = self.moves.len() - start + usize::from(!is_extended);
         let is_remembered = 1 < choices || self.trail.len().is_multiple_of(FORCED_STEPS_REPEATED_MAX);
         let configuration = is_remembered.then(|| self.configuration());
-        if choices == 0 || configuration.is_some_and(|it| self.failed.contains(&it)) {
+        if self.moves.len() == start && !is_extended {
+            self.cut();
+        }
+        if self.moves.len() == start || configuration.is_some_and(|it| self.failed.contains(&it)) {
             self.moves.truncate(start);
             return false;
         }
@@ -258,11 +287,20 @@ impl<'c> Search<'c> {
         }
         let (time, log) = (self.time, self.log.len());
         self.place(self.moves[start]);
-        self.frames.push(Frame { time, log, start, next: start + 1, configuration });
+        self.frames.push(Frame {
+            time,
+            log,
+            start,
+            next: start + 1,
+            configuration,
+            is_extended,
+            is_cut: false,
+        });
         true
     }
 
-    fn find_moves(&mut self, start: usize, deadline: u32) {
+    /// Finds the moves that can be made, without pending pops; whether nothing else need be tried.
+    fn find_moves(&mut self, start: usize, deadline: u32) -> bool {
         let mut open = std::mem::take(&mut self.open);
         open.clear();
         for side in &self.sides {
@@ -271,13 +309,14 @@ impl<'c> Search<'c> {
             open.extend(left.map(|&it| (self.list(it), it)));
         }
         open.sort_unstable();
-        self.find_moves_among(&open, start, deadline);
+        let is_forced = self.find_moves_among(&open, start, deadline);
         self.open = open;
+        is_forced
     }
 
     /// The moves that can be made, given the pushes that are open at the deadline, sorted by their
     /// lists.
-    fn find_moves_among(&mut self, open: &[(u32, u32)], start: usize, deadline: u32) {
+    fn find_moves_among(&mut self, open: &[(u32, u32)], start: usize, deadline: u32) -> bool {
         let mut next = self.by_call.first(0);
         while let Some(pop) = next.filter(|&it| self.left(it) <= deadline) {
             next = self.by_call.after(pop);
@@ -291,18 +330,20 @@ impl<'c> Search<'c> {
                 if it.found == self.time && self.sides.iter().all(is_dead) {
                     self.moves.truncate(start);
                     self.moves.push(it);
-                    return;
+                    return true;
                 }
                 self.moves.push(it);
             }
         }
         self.spare_moves(start);
-        let first = self.by_call.first(0).map_or(0, |it| self.left(it));
+        let first = self.first_call();
         let free = self.moves[start..].iter().filter(|it| self.is_free(it, first)).min_by_key(|it| it.pop);
+        let is_free = free.is_some();
         if let Some(&it) = free {
             self.moves.truncate(start);
             self.moves.push(it);
         }
+        is_free
     }
 
     /// Whether it can do no harm: no push loses a gap, no pop has to come later, and no other pop
@@ -318,7 +359,7 @@ impl<'c> Search<'c> {
     }
 
     /// The first return of the pushes of a side that are left, other than this one.
-    fn first_return(&self, side: &Side, push: u32) -> u32 {
+    pub(super) fn first_return(&self, side: &Side, push: u32) -> u32 {
         let first = side.by_return.first(0);
         let first = first.filter(|&it| it != push).or_else(|| side.by_return.after(first?));
         first.map_or(NONE, |it| self.right(it))
@@ -349,8 +390,7 @@ impl<'c> Search<'c> {
             }
         }
         // What has.
-        self.hit.drain(..).for_each(|push| self.hits[push as usize] = 0);
-        self.first_loss = NONE;
+        self.forget_losses();
         let mut scanned = it.found;
         let mut next = self.recent[list as usize];
         while next != NONE {
@@ -402,7 +442,7 @@ impl<'c> Search<'c> {
 
     /// The move in which the pop finds this push at the other end; false if those that are called
     /// later cannot be found either.
-    fn find_first(&mut self, it: Move, deadline: u32) -> bool {
+    pub(super) fn find_first(&mut self, it: Move, deadline: u32) -> bool {
         self.pace.add(LOOK_WORK);
         let end = self.ends[it.pop as usize] as usize;
         let (near, far) = (&self.sides[end], &self.sides[1 - end]);
@@ -417,6 +457,11 @@ impl<'c> Search<'c> {
             self.moves.push(Move { pushed, found, is_far: true, ..it });
         }
         true
+    }
+
+    pub(super) fn forget_losses(&mut self) {
+        self.hit.drain(..).for_each(|push| self.hits[push as usize] = 0);
+        self.first_loss = NONE;
     }
 
     /// Whether a push has no gap left if the gaps after `gap` die, up to that where the scan began.
@@ -493,19 +538,48 @@ impl<'c> Search<'c> {
     /// Backtracks to where another move can be made, and makes it; false if there is none.
     fn retreat(&mut self) -> bool {
         self.longest.note(&self.trail);
-        while let Some(frame) = self.frames.last_mut() {
-            let place = frame.next;
-            frame.next += 1;
+        while let Some(frame) = self.frames.last() {
+            let Frame { next: place, configuration, mut is_extended, is_cut, .. } = *frame;
+            self.take_back();
+            if place == self.moves.len() && !is_extended && self.may_use_pending_pops() {
+                is_extended = true;
+                self.extend();
+            }
             if let Some(&other) = self.moves.get(place) {
-                self.take_back();
+                self.frames.last_mut().expect("it was there").next += 1;
                 self.place(other);
                 return true;
             }
-            let configuration = frame.configuration;
-            self.failed.extend(configuration);
-            self.drop_frame();
+            let frame = self.frames.pop().expect("it was there");
+            self.moves.truncate(frame.start);
+            if is_extended && !is_cut {
+                self.failed.extend(configuration);
+            } else {
+                self.cut();
+            }
         }
         false
+    }
+
+    /// Something was given up that comes after the last move.
+    fn cut(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.is_cut = true;
+        }
+    }
+
+    /// Whether moves of pending pops are tried where all others have failed: not before another
+    /// order of these was looked for, since each that is used in vain is missing later.
+    fn may_use_pending_pops(&self) -> bool {
+        self.is_exhaustive || self.backtracking.is_stalled(self.configurations)
+    }
+
+    /// Adds the moves of pending pops to those of the last frame, whose move was taken back.
+    fn extend(&mut self) {
+        if let (Some(frame), Some(first)) = (self.frames.last_mut(), self.by_return.first(0)) {
+            frame.is_extended = true;
+            self.find_pending_pops(self.right(first));
+        }
     }
 
     fn drop_frame(&mut self) {
@@ -529,8 +603,13 @@ impl<'c> Search<'c> {
                 }
             }
         }
-        self.by_call.unlink(it.pop);
-        self.by_return.unlink(it.pop);
+        if self.columns.is_pending(it.pop as usize) {
+            self.pending_pops.unlink(it.pop);
+            self.spent += 1;
+        } else {
+            self.by_call.unlink(it.pop);
+            self.by_return.unlink(it.pop);
+        }
         self.hash ^= random_bits(it.pop);
         self.time = it.found;
         self.trail.push(it);
@@ -616,8 +695,13 @@ impl<'c> Search<'c> {
         let it = self.trail.pop().expect("one for each frame");
         self.longest.take_back(self.trail.len());
         self.hash ^= random_bits(it.pop);
-        self.by_return.relink(it.pop);
-        self.by_call.relink(it.pop);
+        if self.columns.is_pending(it.pop as usize) {
+            self.pending_pops.relink(it.pop);
+            self.spent -= 1;
+        } else {
+            self.by_return.relink(it.pop);
+            self.by_call.relink(it.pop);
+        }
         while log < self.log.len() {
             match self.log.pop().expect("it is longer") {
                 Change::Died(side, gap) => self.revive(side, gap),
@@ -630,8 +714,13 @@ impl<'c> Search<'c> {
         }
     }
 
+    /// When the first of the pops left was called.
+    fn first_call(&self) -> u32 {
+        self.by_call.first(0).map_or(0, |it| self.left(it)).min(self.first_pending_pop())
+    }
+
     fn configuration(&self) -> u128 {
-        let called = self.by_call.first(0).map_or(0, |it| self.left(it));
+        let called = self.first_call();
         // The set is mixed first: its members have the same bits as the time.
         (self.hash.wrapping_mul(HASH_MULTIPLIER) ^ random_bits(self.time.max(called)))
             .wrapping_mul(HASH_MULTIPLIER)
@@ -641,11 +730,11 @@ impl<'c> Search<'c> {
         2 * self.values[at as usize] + u32::from(self.ends[at as usize])
     }
 
-    fn left(&self, at: u32) -> u32 {
+    pub(super) fn left(&self, at: u32) -> u32 {
         self.columns.intervals[at as usize].left
     }
 
-    fn right(&self, at: u32) -> u32 {
+    pub(super) fn right(&self, at: u32) -> u32 {
         self.columns.intervals[at as usize].right
     }
 
@@ -660,7 +749,7 @@ impl<'c> Search<'c> {
         self.reported = self.configurations;
         self.budget.reach(self.longest.moves().len(), self.columns.len());
         let sides: usize = self.sides.iter().map(Side::words).sum();
-        let words = 20 * self.columns.len() + sides;
+        let words = 22 * self.columns.len() + sides;
         let moves = self.trail.capacity() + self.moves.capacity() + self.longest.capacity();
         let frames = self.frames.capacity() * size_of::<Frame>();
         let changes = self.log.capacity() * size_of::<Change>();
