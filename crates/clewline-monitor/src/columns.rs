@@ -119,8 +119,8 @@ impl Columns {
     }
 
     /// The columns of all operations of an object with a capacity, in which an element that is
-    /// added again keeps its number. Those that found no room are [`RoleKind::Absent`]. `None` if it has
-    /// no capacity.
+    /// added again keeps its number. Those that found no room are [`RoleKind::Absent`]. `None` if
+    /// it has no capacity.
     #[must_use]
     pub fn with_refused(problem: &Problem<'_>) -> Option<Columns> {
         let (kind, positions, mut roles) = problem.without_capacity()?;
