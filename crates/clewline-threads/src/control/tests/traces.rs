@@ -312,3 +312,19 @@ fn graph_needs_each_of_its_rules() {
         assert_eq!(found.executions, n, "twice: {matrix:?}");
     }
 }
+
+/// A task that waits for another one comes after it, also in a plan. Here tasks start others: so
+/// histories are compared, not classes.
+#[test]
+fn graph_orders_tasks_that_wait_in_what_it_plans() {
+    use Action::{Lock, PanicIf, Spawn};
+    let columns = vec![
+        vec![vec![Spawn(vec![], true)]],
+        vec![vec![Lock(1, vec![Lock(0, vec![PanicIf(1)])])]],
+        vec![vec![Spawn(vec![Spawn(vec![], true)], true)]],
+    ];
+    let matrix = Calls { columns, ..Calls::default() };
+    let expected = explored(&matrix, Exhaustive::default(), 1_000).expect("there are 560 schedules");
+    let found = explored(&matrix, Graph::default(), 100).expect("there are fewer");
+    assert_eq!(found.histories, expected.histories);
+}
