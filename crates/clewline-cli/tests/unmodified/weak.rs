@@ -286,3 +286,23 @@ fn random_programs_in_c_return_exactly_what_the_axioms_allow() {
         }
     }
 }
+
+/// The failure counts, although `main` comes to its end after it.
+#[test]
+fn a_thread_of_main_that_fails_is_found_by_every_scheduler() {
+    let model = ["--memory-model", "rc11", "--scheduler"];
+    for (defines, cause) in [(&[][..], "failure"), (&["CRASHES"], "crash")] {
+        let Some(program) = build("thread_fails.c", defines) else { return };
+        for scheduler in ["graph", "dpor"] {
+            let given = [&model[..], &[scheduler, "--format", "json"]].concat();
+            let found = program.explore_main(&given);
+            found.violated(cause);
+            let token = found.field("replay");
+            let given =
+                ["--memory-model", "rc11", "--matrix", "main", "--replay", &token, "--format", "json"];
+            program.by_first().run(&given).violated(cause);
+        }
+    }
+    let Some(right) = build("thread_fails.c", &["ORDER=memory_order_release"]) else { return };
+    right.explore_main(&[&model[..], &["graph", "--format", "json"]].concat()).holds();
+}

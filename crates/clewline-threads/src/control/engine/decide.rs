@@ -77,8 +77,10 @@ impl Engine {
             yields = std::mem::take(&mut self.tasks[mover.index()].yields);
             self.end_step(mover, yields, movable);
         }
-        if self.ending.is_some() {
+        if let Some(ending) = self.ending.take() {
+            self.ending = Some(ending.clone());
             self.report_abandoned(TaskSet::EMPTY);
+            self.ending = Some(self.with_failure(ending));
             self.next = Next::None;
             return false;
         }
@@ -174,11 +176,7 @@ impl Engine {
         if ending != Ending::Full {
             self.report_abandoned(TaskSet::EMPTY);
         }
-        let has_failed = self.is_graph && self.panic.is_some() && ending != Ending::Redundant;
-        if has_failed {
-            self.end_at_failure();
-        }
-        let ending = if has_failed { Ending::Panicked } else { ending };
+        let ending = self.with_failure(ending);
         self.end_with(if self.is_free { Ending::Redundant } else { ending });
         self.next = Next::None;
         false

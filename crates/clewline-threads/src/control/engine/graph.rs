@@ -139,8 +139,19 @@ impl Engine {
         }
     }
 
+    /// How the execution ends, which would end with `ending`. If a task has failed, that was the
+    /// end, whatever the others did since: they may have come to the end of the program.
+    pub(super) fn with_failure(&mut self, ending: Ending) -> Ending {
+        let is_known = matches!(ending, Ending::Redundant | Ending::Restart | Ending::Panicked);
+        if !self.is_graph || self.panic.is_none() || is_known {
+            return ending;
+        }
+        self.end_at_failure();
+        Ending::Panicked
+    }
+
     /// The execution in which a task has failed ends.
-    pub(super) fn end_at_failure(&mut self) {
+    fn end_at_failure(&mut self) {
         let (picks, steps) = self.weak.failed_at;
         self.schedule.truncate(picks);
         for times in &mut self.times {
