@@ -23,6 +23,7 @@ mod files;
 mod finding;
 #[cfg(feature = "html")]
 mod json;
+mod left_out;
 mod listed;
 pub mod observations;
 mod observing;

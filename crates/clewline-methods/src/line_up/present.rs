@@ -58,7 +58,7 @@ impl Present for PresentedLineUp<'_> {
             Some((checked, finding)) => {
                 text::evidence(&self.context, checked, finding, self.is_smaller(), style)
             }
-            None => text::sentences_of_all(&self.context, self.summary),
+            None => text::sentences_of_all(&self.context, self.summary, self.other),
         }
     }
 

@@ -22,6 +22,7 @@ pub use super::drawing::InterleavingDetail;
 use super::{
     drawing::{self, Threads, blocked_threads, call_with_result, label},
     finding::{Checked, LineUpFinding, ObservedOperation, ShownSerialHistory, is_stuck},
+    left_out,
     options::{LineUpOptions, Reference},
 };
 use crate::relaxed::{FactorHistogram, Judging, Quasi, distribution};
@@ -590,11 +591,15 @@ pub(super) fn headline_of_all(context: &LineUpContext<'_>, summary: &MatrixSumma
 }
 
 /// The meaning of the verdict, and how far histories are out of order.
-pub(super) fn sentences_of_all(context: &LineUpContext<'_>, summary: &MatrixSummary) -> Vec<Block> {
+pub(super) fn sentences_of_all(
+    context: &LineUpContext<'_>,
+    summary: &MatrixSummary,
+    other: Option<&OtherPhase>,
+) -> Vec<Block> {
     let reasons = summary.reason.iter().chain(&summary.stopped);
     let mut sentences: Vec<String> = reasons.map(|it| format!("{}.", capitalized(it))).collect();
     if summary.verdict() == VerdictKind::Holds(()) {
-        sentences.push(meaning(context, summary));
+        sentences.push(meaning(context, summary, other));
     } else if summary.executions != 0 {
         sentences.push("What was explored holds, but that is not all there is.".to_owned());
     }
@@ -635,7 +640,7 @@ fn factor_blocks(context: &LineUpContext<'_>, summary: &MatrixSummary) -> Vec<Bl
 }
 
 /// What `holds` means, and what it does not mean.
-fn meaning(context: &LineUpContext<'_>, summary: &MatrixSummary) -> String {
+fn meaning(context: &LineUpContext<'_>, summary: &MatrixSummary, other: Option<&OtherPhase>) -> String {
     let options = context.options;
     let right = match &options.against {
         Reference::Serial => "a matching serial history",
@@ -645,15 +650,11 @@ fn meaning(context: &LineUpContext<'_>, summary: &MatrixSummary) -> String {
             "an order that the specification allows and"
         }
     };
-    let mut schedules = match (options.scheduler.is_exhaustive, summary.bounded, options.bound()) {
-        _ if context.is_replay => "This one schedule was run again; others may still go wrong".to_owned(),
-        (false, _, _) => "Schedules were drawn; others may still go wrong".to_owned(),
-        (true, 0, _) => "Every schedule was explored".to_owned(),
-        (true, _, Some((bound, most))) => format!(
-            "Every schedule with at most {} was explored; those with more may still go wrong",
-            bound.count(most)
-        ),
-        (true, _, None) => "Not every schedule was explored; others may still go wrong".to_owned(),
+    let elsewhere = other.and_then(|it| it.limits.as_deref());
+    let mut schedules = if context.is_replay {
+        "This one schedule was run again; others may still go wrong".to_owned()
+    } else {
+        left_out::schedules(options, summary.bounded, elsewhere)
     };
     if let Some(place) = &summary.guess {
         schedules.push_str(&format!(
@@ -697,6 +698,8 @@ fn meaning(context: &LineUpContext<'_>, summary: &MatrixSummary) -> String {
 #[derive(Clone, Debug)]
 pub struct OtherPhase {
     description: String,
+    // What was explored there, if not all: `under rc11 those with at most 2 stale reads`.
+    limits: Option<String>,
     is_before: bool,
 }
 
@@ -705,7 +708,9 @@ impl OtherPhase {
     /// report is about, or after it.
     #[must_use]
     pub fn of(context: &LineUpContext<'_>, summary: &MatrixSummary, is_before: bool) -> Option<OtherPhase> {
-        concurrent_phase(context, summary).map(|description| OtherPhase { description, is_before })
+        let description = concurrent_phase(context, summary)?;
+        let limits = left_out::elsewhere(context.options, summary.bounded);
+        Some(OtherPhase { description, limits, is_before })
     }
 }
 
@@ -763,9 +768,7 @@ fn concurrent_phase(context: &LineUpContext<'_>, summary: &MatrixSummary) -> Opt
     let model = match options.memory.model {
         MemoryModel::SequentiallyConsistent => String::new(),
         model => {
-            let stale = options.memory.stale_max.filter(|_| model == MemoryModel::ReleaseAcquire);
-            let stale =
-                stale.map(|it| format!(", at most {}", count(it.into(), "stale read", "stale reads")));
+            let stale = left_out::stale_reads(options).map(|it| format!(", at most {it}"));
             format!(", memory {}{}", model.name(), stale.unwrap_or_default())
         }
     };
