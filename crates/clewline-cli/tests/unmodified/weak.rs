@@ -173,6 +173,9 @@ fn by_default_what_holds_names_the_models_it_was_explored_under() {
     let first = |ran: &Ran| ran.out.lines().next().unwrap_or_default().to_owned();
     let both = first(&run(&[]));
     assert!(both.ends_with(", under sequential consistency and rc11"), "{both}");
+    let bounded = run(&["--preemptions", "none", "--stale-reads", "1"]);
+    let said = "Every schedule was explored, but under rc11 only those with at most 1 stale read;";
+    assert!(bounded.text().contains(said), "{}", bounded.out);
     let one = first(&run(&["--memory-model", "sc"]));
     assert!(one.ends_with(", under sequential consistency"), "{one}");
     let one = first(&run(&["--memory-model", "rc11", "--scheduler", "bounded-dpor"]));

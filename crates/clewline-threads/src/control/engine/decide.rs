@@ -77,12 +77,8 @@ impl Engine {
             yields = std::mem::take(&mut self.tasks[mover.index()].yields);
             self.end_step(mover, yields, movable);
         }
-        if let Some(ending) = self.ending.take() {
-            self.ending = Some(ending.clone());
-            self.report_abandoned(TaskSet::EMPTY);
-            self.ending = Some(self.with_failure(ending));
-            self.next = Next::None;
-            return false;
+        if let Some(ending) = self.ending.clone() {
+            return self.ended_with(ending);
         }
         if self.is_graph {
             movable = self.graph_movable(movable);
@@ -167,6 +163,14 @@ impl Engine {
             let step = self.tasks[task.index()].pending;
             self.scheduler().abandoned(&step);
         }
+    }
+
+    /// The last step has ended the execution.
+    fn ended_with(&mut self, ending: Ending) -> bool {
+        self.report_abandoned(TaskSet::EMPTY);
+        self.ending = Some(self.with_failure(ending));
+        self.next = Next::None;
+        false
     }
 
     pub(super) fn finish(&mut self, ending: Ending) -> bool {
