@@ -236,7 +236,8 @@ impl Columns {
 }
 
 /// The interval of each span, and the gap after all.
-pub(crate) fn gaps(spans: &[Span]) -> (Vec<Interval>, u32) {
+#[must_use]
+pub fn gaps(spans: &[Span]) -> (Vec<Interval>, u32) {
     let (mut least, mut greatest) = (u32::MAX, 0);
     for span in spans {
         least = least.min(span.call());

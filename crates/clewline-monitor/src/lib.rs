@@ -53,7 +53,7 @@ use clewline_core::{
     Budget, Explanation, ObjectKind, OperationId, Problem, Table, Verdict, Violation, Witness,
 };
 
-pub use columns::{Columns, Interval, NONE};
+pub use columns::{Columns, Interval, NONE, gaps};
 pub use contract::Monitor;
 pub use lifetimes::{FreeGaps, Lifetime, Lifetimes};
 pub use verdict::{MonitorVerdict, RuleViolation, Unsupported, Want};

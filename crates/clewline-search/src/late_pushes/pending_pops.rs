@@ -5,7 +5,7 @@
 //! to use one where an element is in the way of everything else.
 
 use clewline_core::{ObjectKind, Problem, Retain, RoleKind, Roles};
-use clewline_monitor::{Columns, Interval, NONE};
+use clewline_monitor::{Columns, NONE, gaps};
 
 use super::state::{Move, Search};
 use crate::pace::LOOK_WORK;
@@ -99,7 +99,7 @@ pub(super) fn columns(problem: &Problem<'_>) -> Option<Columns> {
     let roles: Option<Vec<(RoleKind, u32)>> = ends.iter().map(role).collect();
     let (kinds, elements) = roles?.into_iter().unzip();
     let roles = Roles { kinds, elements, seconds: Vec::new(), names: known.names };
-    let (intervals, last) = gaps(problem);
+    let (intervals, last) = gaps(problem.spans());
     Some(Columns::with_intervals(ObjectKind::Deque, roles, intervals, last))
 }
 
@@ -113,28 +113,4 @@ fn end_of_pending_pop(problem: &Problem<'_>, at: usize) -> Option<u32> {
         "pop-back" => Some(1),
         _ => None,
     }
-}
-
-/// The gaps of all operations, and the gap after all others.
-fn gaps(problem: &Problem<'_>) -> (Vec<Interval>, u32) {
-    let mut events: Vec<(u32, bool, usize)> = Vec::with_capacity(2 * problem.len());
-    for (at, span) in problem.spans().iter().enumerate() {
-        events.push((span.call(), false, at));
-        events.extend(span.ret().map(|ret| (ret, true, at)));
-    }
-    events.sort_unstable();
-    let mut intervals = vec![Interval { left: 0, right: NONE }; problem.len()];
-    let (mut gap, mut was_return) = (0, false);
-    for (_, is_return, at) in events {
-        gap += u32::from(was_return && !is_return);
-        was_return = is_return;
-        if is_return {
-            intervals[at].right = gap;
-        } else {
-            intervals[at].left = gap;
-        }
-    }
-    let last = gap + 1;
-    intervals.iter_mut().for_each(|it| it.right = it.right.min(last));
-    (intervals, last)
 }
