@@ -5,7 +5,7 @@ use clewline_explore::{Pick, Schedule, SharedId, TaskId, TaskSet};
 use clewline_matrix::TestProgram;
 use clewline_threads::control::{
     CallOutcome, CellAccess, DataRace, ExecutionOutcome, FailureKind, HappensBefore, Holder, Leak, Moment,
-    Panic, Pending, Place, RacingAccess, Remedy, RemedyKind,
+    OldRead, Panic, Pending, Place, RacingAccess, Remedy, RemedyKind,
 };
 
 use crate::message::WireMessage;
@@ -83,6 +83,10 @@ pub fn put_state(
         to.put_text(&it.detail);
         to.put_flag(it.is_futex_wait);
         to.put_flag(it.repeats);
+        to.put_maybe(it.old_read, |to, it| {
+            to.put(it.from.into());
+            to.put(it.missed.into());
+        });
     });
     to.put_all(pending.iter(), |to, it| {
         to.put_task(it.task);
@@ -181,6 +185,7 @@ impl ReceivedState {
             detail: from.take_text(),
             is_futex_wait: from.take_flag(),
             repeats: from.take_flag(),
+            old_read: from.take_maybe(|from| OldRead { from: from.take_u32(), missed: from.take_u32() }),
         });
         self.pending = from.take_all(|from| Pending {
             task: from.take_task(),

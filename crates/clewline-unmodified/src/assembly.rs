@@ -47,6 +47,8 @@ pub enum UnseenCause {
     Size,
     /// All of the function is in a library that was compiled without instrumentation.
     Library,
+    /// It is a fence, and accesses nothing.
+    Fence,
 }
 
 impl fmt::Display for UnseenInstruction {
@@ -60,6 +62,7 @@ impl fmt::Display for UnseenInstruction {
         }
         let has = if self.function.is_some() { "has " } else { "" };
         match self.cause {
+            UnseenCause::Fence => return write!(f, "{has}the fence `{instruction}`, which is not seen"),
             UnseenCause::Inline => write!(f, "{has}`{instruction}` in inline assembly: it")?,
             UnseenCause::NotInstrumented => {
                 write!(f, "{has}`{instruction}` in code that is not instrumented: it")?;
@@ -88,11 +91,35 @@ pub(super) struct Assembly {
     /// Accesses to parts of vectors, and other instructions that no compiler instruments. Only
     /// rustc does not say itself where they are.
     pub(super) parts: Vec<UnseenInstruction>,
+    /// The fences that code writes itself. Those of the language are calls.
+    pub(super) fences: Vec<Fence>,
+}
+
+/// A fence.
+#[derive(Debug)]
+pub(super) struct Fence {
+    /// Where its statement ends in the text.
+    pub(super) end: usize,
+    /// Whether operands before it are written as in manuals of the processor.
+    pub(super) is_intel: bool,
+    pub(super) kind: FenceKind,
+    pub(super) instruction: UnseenInstruction,
+}
+
+/// What a fence orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FenceKind {
+    /// All before it, and all after it.
+    Full,
+    /// Loads before it, and all after it.
+    Load,
+    /// Stores before it, and stores after it.
+    Store,
 }
 
 /// Reads an assembly file.
 pub(super) fn read(text: &str) -> Assembly {
-    let mut reader = Reader::default();
+    let mut reader = Reader { start: text.as_ptr().addr(), ..Reader::default() };
     text.lines().for_each(|it| reader.line(it));
     reader.end_function();
     let mut unseen = reader.found;
@@ -100,11 +127,13 @@ pub(super) fn read(text: &str) -> Assembly {
     unseen.dedup_by(|two, one| {
         two.place.is_some() && (&two.place, &two.instruction) == (&one.place, &one.instruction)
     });
-    Assembly { unseen, silent: reader.silent, parts: reader.parts }
+    Assembly { unseen, silent: reader.silent, parts: reader.parts, fences: reader.fences }
 }
 
 #[derive(Debug, Default)]
 struct Reader<'a> {
+    /// The address of the text.
+    start: usize,
     /// The working directory of the compiler.
     folder: &'a str,
     files: BTreeMap<u32, String>,
@@ -112,6 +141,7 @@ struct Reader<'a> {
     functions: BTreeSet<&'a str>,
     function: &'a str,
     is_inline: bool,
+    is_intel: bool,
     /// A `lock` prefix on its own line; the locked instruction follows.
     is_locked: bool,
     /// The last call was that of an atomic load of 16 bytes: clang leaves the load it replaces.
@@ -122,6 +152,7 @@ struct Reader<'a> {
     is_announced: bool,
     silent: Vec<UnseenInstruction>,
     parts: Vec<UnseenInstruction>,
+    fences: Vec<Fence>,
     found: Vec<UnseenInstruction>,
 }
 
@@ -174,6 +205,7 @@ impl<'a> Reader<'a> {
     }
 
     fn statement(&mut self, mut statement: &'a str) {
+        let end = statement.as_ptr().addr() + statement.len() - self.start;
         while let Some((label, rest)) = statement.split_once(':').filter(|it| is_label(it.0)) {
             // Functions are declared before they begin. Other labels are inside functions.
             if self.functions.contains(label) {
@@ -188,21 +220,30 @@ impl<'a> Reader<'a> {
             is_repeated |= word.starts_with("rep");
             (word, operands) = split_at_space(operands);
         }
-        if word.is_empty() {
-            return;
+        match word {
+            "" => return,
+            ".intel_syntax" => self.is_intel = true,
+            ".att_syntax" => self.is_intel = false,
+            _ => (),
         }
         let was_locked = std::mem::take(&mut self.is_locked);
+        let is_locked = was_locked || word == "lock";
         if word == "lock" {
             (word, operands) = split_at_space(operands);
+        }
+        if let Some(kind) = fence_kind(is_locked, word, operands) {
+            let instruction = if is_locked { format!("lock {word}") } else { word.to_owned() };
+            let instruction = self.instruction(&instruction);
+            let instruction = UnseenInstruction { cause: UnseenCause::Fence, ..instruction };
+            self.fences.push(Fence { end, is_intel: self.is_intel, kind, instruction });
+        } else if is_locked {
             if word.is_empty() {
                 self.is_locked = true;
             } else {
-                self.record(&format!("lock {word}"), word, operands);
+                self.record(&format!("lock {word}"), word);
             }
-        } else if was_locked {
-            self.record(&format!("lock {word}"), word, operands);
         } else if word.starts_with("xchg") && is_memory(operands) {
-            self.record(word, word, operands);
+            self.record(word, word);
         } else if matches!(word, "call" | "callq" | "jmp" | "jmpq") {
             self.is_announced |= announces(operands);
             self.is_after_wide_load = operands.starts_with("__tsan_atomic128_load");
@@ -211,7 +252,7 @@ impl<'a> Reader<'a> {
             || word.contains("maskmovdqu")
         {
             if self.is_inline {
-                self.record(word, word, operands);
+                self.record(word, word);
                 return;
             }
             if is_part(word, operands) {
@@ -231,14 +272,9 @@ impl<'a> Reader<'a> {
         self.silent.extend(self.access.take().filter(|_| !is_announced));
     }
 
-    fn record(&mut self, instruction: &str, word: &str, operands: &str) {
-        // Adding 0 to a word of the stack is a fence, and here memory is sequentially consistent
-        // anyway.
-        let is_fence = (word.starts_with("or") || word.starts_with("add"))
-            && operands.split(',').map(str::trim).any(|it| it == "$0" || it == "0")
-            && operands.contains("sp");
+    fn record(&mut self, instruction: &str, word: &str) {
         let is_left_over = self.is_after_wide_load && word == "cmpxchg16b" && !self.is_inline;
-        if is_fence || is_left_over {
+        if is_left_over {
             return;
         }
         let found = self.instruction(instruction);
@@ -256,6 +292,39 @@ impl<'a> Reader<'a> {
             symbol: self.function.to_owned(),
         }
     }
+}
+
+/// What a statement orders, if it is a fence. Adding 0 to a word of the stack is one.
+fn fence_kind(is_locked: bool, word: &str, operands: &str) -> Option<FenceKind> {
+    let adds_nothing = || {
+        (word.starts_with("or") || word.starts_with("add"))
+            && operands.split(',').map(str::trim).any(|it| it == "$0" || it == "0")
+            && operands.contains("sp")
+    };
+    match word {
+        "mfence" => Some(FenceKind::Full),
+        "lfence" => Some(FenceKind::Load),
+        "sfence" => Some(FenceKind::Store),
+        _ => (is_locked && adds_nothing()).then_some(FenceKind::Full),
+    }
+}
+
+/// The same code, with a call of the runtime after each fence. Code may use what is below its
+/// stack.
+pub(super) fn with_calls(mut text: String, fences: &[Fence]) -> String {
+    for fence in fences.iter().rev() {
+        let function = match fence.kind {
+            FenceKind::Full => "full",
+            FenceKind::Load => "load",
+            FenceKind::Store => "store",
+        };
+        let [reserve, release] = match fence.is_intel {
+            false => ["leaq -128(%rsp), %rsp", "leaq 128(%rsp), %rsp"],
+            true => ["lea rsp, [rsp - 128]", "lea rsp, [rsp + 128]"],
+        };
+        text.insert_str(fence.end, &format!("; {reserve}; call __clewline_{function}_fence@PLT; {release}"));
+    }
+    text
 }
 
 /// Whether a called function announces a plain access.
@@ -519,6 +588,34 @@ mod tests {
             &[],
         );
         check("\tlock addl $1, 0(%rsp)\n", &["`lock addl` in code that is not instrumented"]);
+    }
+
+    /// The runtime is called after each, with operands in the syntax of the code there.
+    #[test]
+    fn fences_are_announced() {
+        let text = "\t.type f, @function\nf:\n#APP\n\tlock; addl $0, 0(%rsp)\t# x\n\t1: mfence; movl $1, x\n#NO_APP\n\tlock\n\torq\t$0, (%rsp)\n\
+                    \t.intel_syntax noprefix\n\tsfence\n\tlock or dword ptr [rsp - 64], 0\n\t.att_syntax\n\tlfence\n\t.string \"mfence\"\n\tmovl mfence, %eax\n";
+        let fences = read(text).fences;
+        let shown: Vec<String> = fences.iter().map(|it| it.instruction.to_string()).collect();
+        assert_eq!(
+            shown[..2],
+            ["lock addl", "mfence"].map(|it| format!("f has the fence `{it}`, which is not seen"))
+        );
+        let call = |name, is_intel| match is_intel {
+            false => {
+                format!("; leaq -128(%rsp), %rsp; call __clewline_{name}_fence@PLT; leaq 128(%rsp), %rsp")
+            }
+            true => format!("; lea rsp, [rsp - 128]; call __clewline_{name}_fence@PLT; lea rsp, [rsp + 128]"),
+        };
+        let (full, store, load) = (call("full", false), call("store", true), call("load", false));
+        let expected = text
+            .replace("0(%rsp)\t", &format!("0(%rsp){full}\t"))
+            .replace("mfence; ", &format!("mfence{full}; "))
+            .replace("orq\t$0, (%rsp)", &format!("orq\t$0, (%rsp){full}"))
+            .replace("sfence", &format!("sfence{store}"))
+            .replace("64], 0", &format!("64], 0{}", call("full", true)))
+            .replace("lfence", &format!("lfence{load}"));
+        assert_eq!(with_calls(text.to_owned(), &fences), expected);
     }
 
     #[test]

@@ -63,6 +63,7 @@ impl BlindSpot {
                     UnseenCause::Result => "result",
                     UnseenCause::Size => "size",
                     UnseenCause::Library => "library",
+                    UnseenCause::Fence => "fence",
                 };
                 let function = it.function.as_deref().unwrap_or_default();
                 [cause, &it.symbol, function, &it.instruction, file, &line].join("\t")
@@ -81,6 +82,7 @@ impl BlindSpot {
             "result" => UnseenCause::Result,
             "size" => UnseenCause::Size,
             "library" => UnseenCause::Library,
+            "fence" => UnseenCause::Fence,
             _ => UnseenCause::NotInstrumented,
         };
         let (symbol, function, instruction) = (fields.next()?, fields.next()?, fields.next()?);
@@ -170,7 +172,9 @@ impl BlindSpots {
     /// dot.
     #[must_use]
     pub fn sentences(&self, unseen: &Unseen, trust: &Trust) -> Vec<String> {
-        let spots = self.that_matter(unseen, trust).into_iter().map(ToString::to_string);
+        let is_seen =
+            |it: &&BlindSpot| !matches!(it, BlindSpot::Instruction(it) if it.cause == UnseenCause::Fence);
+        let spots = self.that_matter(unseen, trust).into_iter().filter(is_seen).map(ToString::to_string);
         let spots = spots.chain(unseen.sentences.iter().map(|it| with_source_path(it)));
         let ran = |at: usize| unseen.watched.contains(&(self.watched.len() + at));
         let orders = ORDERS.iter().filter(|order| {
@@ -178,6 +182,24 @@ impl BlindSpots {
             of_it.any(|it| ran(it.0)) && !trust.covers_function(order.module)
         });
         spots.chain(orders.map(|it| it.sentence.to_owned())).collect()
+    }
+
+    /// What may have ordered accesses of threads unseen, and is not trusted: one sentence each. It
+    /// may rule out what a weak memory model allows.
+    #[must_use]
+    pub fn orders(&self, unseen: &Unseen, trust: &Trust) -> Vec<String> {
+        let may_order = |it: &&BlindSpot| match it {
+            BlindSpot::Object(_) => true,
+            BlindSpot::Instruction(it) => match it.cause {
+                UnseenCause::Inline
+                | UnseenCause::NotInstrumented
+                | UnseenCause::Library
+                | UnseenCause::Fence => true,
+                UnseenCause::Argument | UnseenCause::Result | UnseenCause::Size => false,
+            },
+        };
+        let spots = self.that_matter(unseen, trust).into_iter();
+        spots.filter(may_order).map(ToString::to_string).collect()
     }
 
     /// The given ones, of this executable.

@@ -239,6 +239,7 @@ fn unseen_in(messages: &str, executables: &mut [Executable]) -> Result<Vec<Blind
                 let text = fs::read(file.path()).map_err(ProgramError::io(name))?;
                 let read = assembly::read(&String::from_utf8_lossy(&text));
                 found.extend(read.unseen.into_iter().chain(read.parts));
+                found.extend(read.fences.into_iter().map(|it| it.instruction));
             }
         }
     }

@@ -76,7 +76,7 @@ impl Unit<'_> {
         }
         output(command.arg("-S").arg("-o").arg(&text))?.map_err(failed)?;
         let mut code = read(&text)?;
-        let assembly::Assembly { mut unseen, silent, .. } = assembly::read(&code);
+        let assembly::Assembly { mut unseen, silent, fences, .. } = assembly::read(&code);
         if !is_gcc {
             let mut command = self.instrumenting(compiler, headers);
             output(command.args(exclusion::language_flags(&name)))?.map_err(failed)?;
@@ -91,6 +91,7 @@ impl Unit<'_> {
         if !is_gcc {
             unseen.extend(sizes::find(&list).into_iter().filter(|it| known.contains(&*it.symbol)));
         }
+        code = assembly::with_calls(code, &fences);
         if !unseen.is_empty() {
             let unseen: Vec<BlindSpot> = unseen.into_iter().map(BlindSpot::Instruction).collect();
             code.push_str(&recorded(&unseen));

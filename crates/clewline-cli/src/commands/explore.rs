@@ -166,6 +166,7 @@ fn run_on(
         passes,
         pass: 0,
         held: Vec::new(),
+        is_doubted: false,
         is_alone: plan.only().is_some(),
         entries: Vec::new(),
         worst: None,
@@ -318,6 +319,8 @@ struct Exploration<'a> {
     pass: usize,
     /// Whether each matrix holds under the first model.
     held: Vec<bool>,
+    /// Whether an execution under the other model was wrong, and that is no violation.
+    is_doubted: bool,
     /// If known: which calls insert and which remove. Generated matrices then remove as much as
     /// they insert.
     roles: Option<ElementCalls>,
@@ -474,8 +477,10 @@ impl Exploration<'_> {
     }
 
     fn visit(&mut self, checked: Checked, state: &State) -> Result<ControlFlow<()>, Failure> {
+        let was_wrong = checked.finding().is_some();
         let checked = self.subject.confirmed(checked, self.options());
         let is_wrong = checked.finding().is_some();
+        self.is_doubted |= self.pass == 1 && was_wrong && !is_wrong;
         self.violated += u64::from(is_wrong);
         let mut smallest = None;
         // A shard does not know whether its first failing matrix is the first of all.
@@ -703,7 +708,7 @@ impl Exploration<'_> {
         }
         let held = self.held.iter().filter(|it| **it).count() as u64;
         let named = match self.summary().verdict() {
-            VerdictKind::Holds(()) => named.held(options, weak, weak.matrices == held),
+            VerdictKind::Holds(()) => named.held(options, weak, weak.matrices == held, self.is_doubted),
             VerdictKind::Violated(()) | VerdictKind::Unknown(()) => named,
         };
         named.besides(context(options), weak, false)

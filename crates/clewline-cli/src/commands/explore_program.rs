@@ -161,7 +161,7 @@ impl Earlier {
         };
         now.sentences.retain(is_new);
         sentences.extend(spots.sentences(&now, trust).into_iter().filter(is_new));
-        NotSeen { sentences, nothing }
+        NotSeen { sentences, nothing, orders: spots.orders(&now, trust) }
     }
 }
 

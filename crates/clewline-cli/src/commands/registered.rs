@@ -51,18 +51,35 @@ pub(super) struct NotSeen {
     pub(super) sentences: Vec<String>,
     /// Why executions without a violation show nothing at all, if so.
     pub(super) nothing: Option<&'static str>,
+    /// What may have ordered accesses, which matters under a weak memory model.
+    pub(super) orders: Vec<String>,
+}
+
+/// Some of the sentences, in one.
+fn shown(sentences: &[String]) -> String {
+    const SENTENCES_SHOWN_MAX: usize = 3;
+    let shown = sentences.iter().take(SENTENCES_SHOWN_MAX).cloned().collect::<Vec<_>>().join("; ");
+    let rest = sentences.len().saturating_sub(SENTENCES_SHOWN_MAX);
+    if rest == 0 { shown } else { format!("{shown}; and {rest} more") }
 }
 
 impl NotSeen {
+    /// Why a violation under a weak memory model may be none, if something was not seen.
+    pub(super) fn doubt(&self) -> Option<String> {
+        let doubt = format!(
+            "an execution is wrong, but some of the code that ran was not seen, and may order what the memory model leaves \
+             open: {}. If it orders nothing, name it with --trust; --memory-model sc needs no order",
+            shown(&self.orders)
+        );
+        (!self.orders.is_empty()).then_some(doubt)
+    }
+
     /// Why nothing is known of executions without a violation, if something was not seen.
     pub(super) fn reason(&self) -> Option<String> {
-        const SENTENCES_SHOWN_MAX: usize = 3;
-        let shown = self.sentences.iter().take(SENTENCES_SHOWN_MAX).cloned().collect::<Vec<_>>().join("; ");
-        let rest = self.sentences.len().saturating_sub(SENTENCES_SHOWN_MAX);
-        let rest = if rest == 0 { String::new() } else { format!("; and {rest} more") };
         let reason = format!(
-            "some of the code that ran was not seen, so schedules were left out: {shown}{rest}. If it shares nothing, or is right, \
-             name it with --trust"
+            "some of the code that ran was not seen, so schedules were left out: {}. If it shares nothing, or is right, name it \
+             with --trust",
+            shown(&self.sentences)
         );
         (!self.sentences.is_empty()).then_some(reason)
     }

@@ -309,3 +309,49 @@ fn a_thread_of_main_that_fails_is_found_by_every_scheduler() {
     let Some(right) = build("thread_fails.c", &["ORDER=memory_order_release"]) else { return };
     right.explore_main(&[&model[..], &["graph", "--format", "json"]].concat()).holds();
 }
+
+/// Fences that are instructions, and not calls of the language.
+#[test]
+fn fences_in_assembly_are_fences() {
+    let fails = |defines: &[&str], model: &str| {
+        let program = build("fences.c", defines)?;
+        let ran = program.by_first().run(&["--memory-model", model, "--format", "json"]);
+        assert!(matches!(&*ran.field("verdict"), "holds" | "violated"), "{}{}", ran.out, ran.err);
+        let other = program.by_second().map(|it| it.run(&["--memory-model", model, "--format", "json"]));
+        assert!(other.is_none_or(|it| it.code == ran.code), "{defines:?} {model}");
+        Some(ran.field("verdict") == "violated")
+    };
+    for level in pick(vec!["-O2"], vec!["-O0", "-O1", "-O2", "-O2 -masm=intel"]) {
+        let flags: Vec<&str> = level.split(' ').collect();
+        let expected = [(&[][..], [true, true]), (&["BY_MFENCE"], [false, false])];
+        let others = [(&["BY_LOCK"][..], [false, false]), (&["BY_INTRINSIC"], [false, false])];
+        // The operand of the other fence is written in one syntax.
+        let is_intel = flags.len() == 2;
+        for (how, expected) in
+            expected.into_iter().chain(others).filter(|it| !is_intel || it.0 != ["BY_LOCK"])
+        {
+            let defines = [&["FULL"], how, &flags].concat();
+            let Some(tso) = fails(&defines, "tso") else { return };
+            assert_eq!([tso, fails(&defines, "rc11").unwrap()], expected, "{defines:?}");
+        }
+        for (how, fails_under_rc11) in [(&[][..], true), (&["BY_PARTS"], false)] {
+            let found = fails(&[how, &flags].concat(), "rc11");
+            assert_eq!(found, Some(fails_under_rc11), "{how:?} {level}");
+        }
+    }
+}
+
+/// An atomic instruction orders, too. It is not seen: what the model then allows is no violation.
+#[test]
+fn what_unseen_code_may_rule_out_is_no_violation() {
+    let Some(program) = build("fences.c", &["FULL", "BY_EXCHANGE"]) else { return };
+    for model in ["tso", "rc11"] {
+        let run = |more: &[&str]| {
+            let model = ["--memory-model", model, "--format", "json"];
+            program.run(&[&model[..], more].concat())
+        };
+        run(&[]).unknown("an execution is wrong, but some of the code that ran was not seen, and may order");
+        run(&["--trust", "fences.c"]).violated("failure");
+    }
+    program.run(&["--format", "json", "--memory-model", "sc"]).unknown("schedules were left out");
+}

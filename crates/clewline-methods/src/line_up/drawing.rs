@@ -12,7 +12,7 @@ use clewline_report::render::{
     timeline::{self, Bar, TimelineRow},
 };
 use clewline_threads::{
-    control::{Holder, Moment, Pending, Place},
+    control::{Holder, Moment, OldRead, Pending, Place},
     is_standard, source_place,
 };
 
@@ -115,18 +115,41 @@ pub(super) fn call_with_result(call: &str, result: &str) -> String {
 fn layers(operations: &[ObservedOperation]) -> Vec<Vec<&ObservedOperation>> {
     let mut called: Vec<&ObservedOperation> = operations.iter().filter(|it| it.called.is_some()).collect();
     called.sort_by_key(|it| it.called);
+    // How many operations, from the first on, precede all from here on.
+    let mut before = called.len();
+    let mut is_cut = vec![false; called.len()];
+    for (at, seen) in called.iter().enumerate().rev() {
+        before = before.min(called[..at].iter().take_while(|it| it.precedes(seen)).count());
+        is_cut[at] = before == at;
+    }
     let mut layers: Vec<Vec<&ObservedOperation>> = Vec::new();
-    let mut last_return = Some(0);
-    for seen in called {
-        let is_cut = matches!((last_return, seen.called), (Some(ret), Some(call)) if ret < call);
+    for (seen, is_cut) in called.into_iter().zip(is_cut) {
         match layers.last_mut() {
             Some(layer) if !is_cut => layer.push(seen),
             _ => layers.push(vec![seen]),
         }
-        let ret = seen.returned.as_ref().map(|it| it.0);
-        last_return = last_return.zip(ret).map(|(one, other)| one.max(other));
     }
     layers
+}
+
+/// Of operations of different threads, which precede which, without what follows from that; if
+/// happens-before determines it. Then there are no times at which calls are open.
+fn orders(threads: &Threads, layers: &[Vec<&ObservedOperation>]) -> Vec<String> {
+    let mut found = Vec::new();
+    for layer in layers {
+        for (at, one) in layer.iter().enumerate() {
+            for (to, next) in layer.iter().enumerate().skip(at + 1) {
+                let is_between = |it: &&ObservedOperation| one.precedes(it) && it.precedes(next);
+                let is_other = one.process != next.process;
+                if is_other && one.precedes(next) && !layer[at + 1..to].iter().any(is_between) {
+                    let [one, next] =
+                        [one, next].map(|it| format!("{} of {}", label(it), threads.title(it.process)));
+                    found.push(format!("{one} happens before {next}"));
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The history as a table: operations above a line precede those below it. A drawing of the
@@ -161,7 +184,16 @@ pub(super) fn history(matrix: &Matrix, operations: &[ObservedOperation], width: 
         one.process == other.process || !one.precedes(other) && !other.precedes(one)
     };
     let is_all = layers.iter().all(|it| it.iter().all(|one| it.iter().all(|other| overlaps(one, other))));
-    if !is_all {
+    if operations.iter().any(|it| it.order.is_some()) {
+        if layers.iter().all(|it| it.iter().all(|one| one.process == it[0].process)) {
+            return drawn;
+        }
+        let orders = orders(&threads, &layers);
+        let heading =
+            if orders.is_empty() { "Nothing else orders calls of two threads." } else { "Besides:" };
+        drawn.extend(["", heading].map(str::to_owned));
+        drawn.extend(orders.iter().map(|it| format!("  {it}")));
+    } else if !is_all {
         drawn.extend(["", "When each call was open; time runs to the right:", ""].map(str::to_owned));
         drawn.extend(timeline(&threads, &processes, operations, width));
     }
@@ -230,6 +262,7 @@ pub(super) struct InterleavingLine {
     pub(super) operation: Option<usize>,
     // Whether it may change shared state.
     is_change: bool,
+    pub(super) old_read: Option<OldRead>,
 }
 
 /// The contents of an interleaving.
@@ -315,6 +348,7 @@ fn lines(finding: &LineUpFinding, objects: &ObjectNumbers, files: &Files) -> Vec
             place: String::new(),
             operation: Some(at),
             is_change: false,
+            old_read: None,
         };
         let called = mine().find(|it| it.1.called.is_some_and(is_at));
         lines.extend(called.map(|(at, it)| talk(at, format!("calls {}", it.call))));
@@ -335,6 +369,7 @@ fn lines(finding: &LineUpFinding, objects: &ObjectNumbers, files: &Files) -> Vec
             place: files.show(moment.place),
             operation: None,
             is_change: !matches!(moment.step.access, Access::Read | Access::Local),
+            old_read: moment.old_read,
         });
         let returned = mine().find_map(|(at, it)| Some((at, it.returned.as_ref().filter(|it| is_at(it.0))?)));
         lines.extend(
@@ -357,6 +392,7 @@ fn panics(finding: &LineUpFinding, files: &Files) -> Option<(usize, Interleaving
         place: panic.place.as_ref().map_or_else(String::new, |it| files.show_text(it)),
         operation: finding.operations.iter().position(open),
         is_change: false,
+        old_read: None,
     };
     Some((panic.step? as usize, line))
 }
@@ -373,7 +409,15 @@ fn without_repetition(mut lines: Vec<InterleavingLine>, steps: usize) -> Vec<Int
     lines.truncate(round - repeated / steps * steps);
     let action = format!("… {} forever:", count(steps as u64, "step repeats", "steps repeat"));
     let (process, place) = (again[0].process, String::new());
-    lines.push(InterleavingLine { step: None, process, action, place, operation: None, is_change: false });
+    lines.push(InterleavingLine {
+        step: None,
+        process,
+        action,
+        place,
+        operation: None,
+        is_change: false,
+        old_read: None,
+    });
     lines.extend(again);
     lines
 }
@@ -414,6 +458,7 @@ fn shortened(threads: &Threads, lines: Vec<InterleavingLine>) -> Vec<Interleavin
                     place,
                     operation,
                     is_change: false,
+                    old_read: None,
                 });
             }
             short.extend(left_out.next_if(is_shown));
@@ -569,6 +614,9 @@ fn awaited_notification(finding: &LineUpFinding, pending: &Pending) -> Option<Sh
 
 #[cfg(test)]
 mod tests {
+    use clewline_explore::TaskId;
+    use clewline_threads::control::HappensBefore;
+
     use super::*;
 
     fn seen(process: usize, call: &str, called: u32, returned: Option<u32>) -> ObservedOperation {
@@ -598,5 +646,31 @@ mod tests {
         let operations = [seen(0, "x", 1, Some(2)), seen(1, "y", 4, Some(5)), seen(2, "z", 1, None)];
         let text = history(&three, &operations, 80).join("\n");
         assert!(text.contains("time runs to the right") && text.contains("z → ?"), "{text}");
+    }
+
+    /// `x` happens before `y`, which runs in another thread; `z` is first in the execution, and
+    /// nothing orders it.
+    #[test]
+    fn calls_that_happens_before_orders_have_no_times() {
+        let ordered = |seen: ObservedOperation, returned, known: &[u32]| {
+            let (task, known) = (TaskId(seen.process as u8), known.to_vec().into());
+            ObservedOperation { order: Some(HappensBefore { task, returned, known }), ..seen }
+        };
+        let three: Matrix = "x | y | z".parse().expect("a matrix");
+        let x = ordered(seen(0, "x", 3, Some(4)), 1, &[0, 0, 0]);
+        let y = ordered(seen(1, "y", 5, Some(6)), 1, &[1, 0, 0]);
+        let z = ordered(seen(2, "z", 1, Some(2)), 1, &[0, 0, 0]);
+        let table = "a      b      c\n-------------------\nx → 1  y → 1  z → 1\n\n";
+        assert_eq!(
+            history(&three, &[x.clone(), y.clone(), z.clone()], 80).join("\n"),
+            format!("{table}Besides:\n  x → 1 of thread a happens before y → 1 of thread b")
+        );
+        let free = ordered(seen(1, "y", 5, Some(6)), 1, &[0, 0, 0]);
+        assert_eq!(
+            history(&three, &[x.clone(), free, z], 80).join("\n"),
+            format!("{table}Nothing else orders calls of two threads.")
+        );
+        let two = history(&two(), &[x, y], 80).join("\n");
+        assert_eq!(two, "a      b\n------------\nx → 1\n------------\n       y → 1");
     }
 }

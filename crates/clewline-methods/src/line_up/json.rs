@@ -107,6 +107,10 @@ fn found(
     object.insert("replay".to_owned(), token.into());
     object.insert("preemptions".to_owned(), finding.preemptions.into());
     object.insert("history".to_owned(), finding.operations.iter().map(operation).collect());
+    let old_reads: Vec<Json> = old_reads(finding).collect();
+    if !old_reads.is_empty() {
+        object.insert("old_reads".to_owned(), old_reads.into());
+    }
     if is_stuck(finding) {
         object.insert("blocked".to_owned(), blocked_threads(matrix, finding).into());
     }
@@ -127,6 +131,13 @@ fn found(
     if !explanation.is_empty() {
         object.insert("explanation".to_owned(), explanation.into());
     }
+}
+
+/// The steps that read an older store than the newest one, and the steps that made the two; 0 for
+/// what was there before.
+fn old_reads(finding: &LineUpFinding) -> impl Iterator<Item = Json> + '_ {
+    let numbered = finding.moments.iter().zip(1..).filter_map(|(it, step)| Some((step, it.old_read?)));
+    numbered.map(|(step, it): (usize, _)| json!({ "step": step, "read": it.from, "missed": it.missed }))
 }
 
 fn race(it: &DataRace) -> Json {

@@ -33,6 +33,7 @@ pub mod parts;
 mod present;
 #[cfg(feature = "html")]
 mod publish;
+mod race;
 mod sample;
 mod serial;
 mod shrink;

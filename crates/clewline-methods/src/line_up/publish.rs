@@ -95,6 +95,13 @@ impl PresentedLineUp<'_> {
         page.caller = "thread";
         page.history = Some(called.columns());
         page.counterexample = called.counterexample(finding);
+        if text::is_partial(finding) {
+            page.words.push(
+                "Calls are drawn in the order of this execution. One comes before another only if its return happens before the \
+                 other's call."
+                    .to_owned(),
+            );
+        }
         if !page.counterexample.operations.is_empty() {
             let sentence = text::cause(report_context, finding);
             page.picture = Some(called.picture(&page.headline, &sentence, Ground::Page));
@@ -293,6 +300,7 @@ fn steps(
         description: line.action,
         place: line.place,
         operation: line.operation.and_then(&id),
+        reads: line.old_read.map(|it| [it.from, it.missed].map(|it| it as usize)),
     };
     let mut then = blocked_besides(finding, &threads, &objects);
     then.extend(files.legend());

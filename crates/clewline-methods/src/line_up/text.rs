@@ -13,10 +13,7 @@ use clewline_report::render::{
     count, grouped,
     text::{Style, duration, holds_if, shell_word, with_article},
 };
-use clewline_threads::{
-    control::{CellAccess, DataRace, MemoryModel, RacingAccess, Remedy, RemedyKind},
-    source_place,
-};
+use clewline_threads::{control::MemoryModel, source_place};
 
 pub use super::drawing::InterleavingDetail;
 use super::{
@@ -24,6 +21,7 @@ use super::{
     finding::{Checked, LineUpFinding, ObservedOperation, ShownSerialHistory, is_stuck},
     left_out,
     options::{LineUpOptions, Reference},
+    race,
 };
 use crate::relaxed::{FactorHistogram, Judging, Quasi, distribution};
 
@@ -166,8 +164,10 @@ pub(super) fn evidence(
     }
     if !finding.moments.is_empty() {
         let which = if finding.cause == Cause::Nondeterminism { "the second" } else { "it" };
+        let part = finding.moments.iter().find(|it| it.offset != 0);
+        let part = part.map_or_else(String::new, |it| format!("; +{0} is {0} bytes further", it.offset));
         blocks.push(Block::caption(format!(
-            "How {which} came about, one step a line (x1, x2, … are atomics and locks):"
+            "How {which} came about, one step a line (x1, x2, … are atomics and locks{part}):"
         )));
         blocks.push(Block::Drawing(drawing::interleaving(&checked.matrix, finding, context.shown)));
     }
@@ -195,9 +195,11 @@ fn calls_and_results(
         blocks.push(Block::caption("Two serial executions are the same up to one call, and then differ:"));
         blocks.push(serial_histories(checked, finding, style));
     } else {
-        blocks.push(Block::caption(
-            "What the calls returned. What is above a line had returned before anything below it was called:",
-        ));
+        let lines = match is_partial(finding) {
+            true => "What is above a line happens before all that is below it",
+            false => "What is above a line had returned before anything below it was called",
+        };
+        blocks.push(Block::caption(format!("What the calls returned. {lines}:")));
         blocks.push(Block::Drawing(drawing::history(&checked.matrix, &finding.operations, style.width)));
         blocks.extend(not_called(finding));
         blocks.extend(witnesses(context, checked, finding, style));
@@ -262,11 +264,15 @@ fn learned(against: &Reference) -> &'static str {
     }
 }
 
+/// Whether happens-before determines which calls precede which.
+pub(super) fn is_partial(finding: &LineUpFinding) -> bool {
+    finding.operations.iter().any(|it| it.order.is_some())
+}
+
 /// The kind of root cause, in plain words.
 pub(super) fn cause(context: &LineUpContext<'_>, finding: &LineUpFinding) -> String {
     let right = learned(&context.options.against);
-    let is_partial = finding.operations.iter().any(|it| it.order.is_some());
-    let order = if is_partial { "happens-before" } else { "real time" };
+    let order = if is_partial(finding) { "happens-before" } else { "real time" };
     match finding.cause {
         Cause::Nondeterminism => format!(
             "Two serial executions of the same calls return different results, so no deterministic specification \
@@ -280,7 +286,7 @@ pub(super) fn cause(context: &LineUpContext<'_>, finding: &LineUpFinding) -> Str
             displaced(context.options, factors, finding)
         }
         Cause::NotLinearizable if let Some(spec) = specification(context.options) => {
-            let sentence = finding.explanation.as_deref().map(|it| format!(" {}.", capitalized(it)));
+            let sentence = finding.explanation.as_deref().map(|it| format!(" {}.", race::capitalized(it)));
             format!(
                 "There should be an order of the calls that respects {order}, and in which {spec} \
                  gives these results. There is none.{}",
@@ -293,7 +299,7 @@ pub(super) fn cause(context: &LineUpContext<'_>, finding: &LineUpFinding) -> Str
         ),
         Cause::Deadlock | Cause::Livelock => stuck_sentence(context, finding),
         Cause::DataRace => {
-            let accesses = finding.race.as_ref().map(race).unwrap_or_default();
+            let accesses = finding.race.as_ref().map(race::sentences).unwrap_or_default();
             format!(
                 "Two threads access the same data, at least one of them writes, and no happens-before order exists \
                  between the accesses.{accesses}"
@@ -334,54 +340,6 @@ fn stuck_sentence(context: &LineUpContext<'_>, finding: &LineUpFinding) -> Strin
     )
 }
 
-/// The two accesses, and what would have ordered them.
-fn race(race: &DataRace) -> String {
-    let has_sizes = race.first.size != race.second.size;
-    let [first, second] = [&race.first, &race.second].map(|it| access(it, has_sizes));
-    let all: Vec<String> = race.remedies.iter().map(remedy).collect();
-    let remedies = match race.first.size {
-        Some(_) if all.is_empty() => {
-            " Nothing orders them: a lock that is held at both would, or a release store after the first and an acquire \
-             load of it before the second. Atomic accesses do not race with each other."
-                .to_owned()
-        }
-        _ if all.is_empty() => String::new(),
-        _ => format!(" {} would order them.", capitalized(&all.join(", and "))),
-    };
-    format!(" One thread {first}, and the other {second}.{remedies}")
-}
-
-/// `writes it at src/lib.rs:3`.
-fn access(racing: &RacingAccess, has_size: bool) -> String {
-    let access = match racing.access {
-        CellAccess::Read => "reads it",
-        CellAccess::Write => "writes it",
-        CellAccess::Drop => "drops it",
-        CellAccess::Pointer => "takes a pointer to it",
-        CellAccess::VolatileRead => "reads it (volatile, which is not atomic)",
-        CellAccess::VolatileWrite => "writes it (volatile, which is not atomic)",
-        CellAccess::AtomicRead => "reads it atomically",
-        CellAccess::AtomicWrite => "writes it atomically",
-        CellAccess::Free => "frees it",
-    };
-    let size = racing.size.filter(|_| has_size).map(|it| format!(" ({})", count(it.into(), "byte", "bytes")));
-    format!("{access}{} at {}", size.unwrap_or_default(), racing.place)
-}
-
-fn remedy(it: &Remedy) -> String {
-    let place = it.place;
-    match it.kind {
-        RemedyKind::Release => format!("a release store at {place}"),
-        RemedyKind::Acquire => format!("an acquire load at {place}"),
-        RemedyKind::LockForFirst => {
-            format!("the lock that the second thread has taken at {place}, held at the first access,")
-        }
-        RemedyKind::LockForSecond => {
-            format!("the lock that the first thread has taken at {place}, held at the second access,")
-        }
-    }
-}
-
 /// The name of the specification, if there is one.
 fn specification(options: &LineUpOptions) -> Option<String> {
     match (&options.against, &options.judging) {
@@ -390,11 +348,6 @@ fn specification(options: &LineUpOptions) -> Option<String> {
         (Reference::Specification, _) => Some("the specification".to_owned()),
         (Reference::Serial | Reference::Golden(_) | Reference::Observed(_) | Reference::Anything, _) => None,
     }
-}
-
-fn capitalized(text: &str) -> String {
-    let (first, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
-    format!("{}{rest}", first.to_uppercase())
 }
 
 /// The meaning of displacement, and the displaced operations.
@@ -597,7 +550,7 @@ pub(super) fn sentences_of_all(
     other: Option<&OtherPhase>,
 ) -> Vec<Block> {
     let reasons = summary.reason.iter().chain(&summary.stopped);
-    let mut sentences: Vec<String> = reasons.map(|it| format!("{}.", capitalized(it))).collect();
+    let mut sentences: Vec<String> = reasons.map(|it| format!("{}.", race::capitalized(it))).collect();
     if summary.verdict() == VerdictKind::Holds(()) {
         sentences.push(meaning(context, summary, other));
     } else if summary.executions != 0 {
@@ -688,9 +641,14 @@ fn meaning(context: &LineUpContext<'_>, summary: &MatrixSummary, other: Option<&
             );
         }
     }
+    let order = match (options.memory.orders_by_synchronization(), other.and_then(|it| it.happens_before)) {
+        (true, _) => "happens-before".to_owned(),
+        (false, Some(model)) => format!("real-time order, or happens-before under {}", model.title()),
+        (false, None) => "real-time order".to_owned(),
+    };
     format!(
-        "Every concurrent history observed has {right} that respects real-time order; every call that blocked also \
-         blocks there. {schedules}. Other calls, longer columns and more threads were not tried."
+        "Every concurrent history observed has {right} that respects {order}; every call that blocked also blocks \
+         there. {schedules}. Other calls, longer columns and more threads were not tried."
     )
 }
 
@@ -700,6 +658,8 @@ pub struct OtherPhase {
     description: String,
     // What was explored there, if not all: `under rc11 those with at most 2 stale reads`.
     limits: Option<String>,
+    // The model, if happens-before determines which calls precede which there.
+    happens_before: Option<MemoryModel>,
     is_before: bool,
 }
 
@@ -710,7 +670,9 @@ impl OtherPhase {
     pub fn of(context: &LineUpContext<'_>, summary: &MatrixSummary, is_before: bool) -> Option<OtherPhase> {
         let description = concurrent_phase(context, summary)?;
         let limits = left_out::elsewhere(context.options, summary.bounded);
-        Some(OtherPhase { description, limits, is_before })
+        let memory = context.options.memory;
+        let happens_before = memory.orders_by_synchronization().then_some(memory.model);
+        Some(OtherPhase { description, limits, happens_before, is_before })
     }
 }
 

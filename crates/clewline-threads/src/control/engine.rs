@@ -51,7 +51,8 @@ use state::{ENGINE, Next, Task};
 pub(super) use state::{Engine, Times};
 pub(crate) use types::Attempt;
 pub use types::{
-    Excess, ExecutionLimit, ExtraPoints, Holder, Limits, Moment, Need, Pending, Unended, WakeCondition,
+    Excess, ExecutionLimit, ExtraPoints, Holder, Limits, Moment, Need, OldRead, Pending, Unended,
+    WakeCondition,
 };
 pub(crate) use unwind::{ending_control, give_way, is_abandoned, wait_until_unwound};
 pub(crate) use values::Destroyed;

@@ -52,7 +52,7 @@ pub(crate) use engine::{
 };
 pub use engine::{
     Control, Excess, ExecutionLimit, ExtraPoints, Foreign, ForeignAccess, Holder, Limits, Moment, Need,
-    Pending, Stored, Unended, Updated, WakeCondition,
+    OldRead, Pending, Stored, Unended, Updated, WakeCondition,
 };
 #[cfg(all(feature = "bench", not(miri)))]
 #[doc(hidden)]

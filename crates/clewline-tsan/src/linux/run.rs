@@ -74,6 +74,7 @@ fn prepare(wanted: &RunOptions) -> Result<(), String> {
             *single = 0;
         }
     }
+    entry::begin_fences();
     unseen::begin(wanted);
     races::set_detection(!wanted.ignores_races);
     trampolines::install();

@@ -26,6 +26,8 @@ use crate::commands::status::Failure;
 const WEAK_EXECUTIONS_MIN: u64 = 2_000;
 const WEAK_EXECUTIONS_FACTOR: u64 = 4;
 
+const OPEN: &str = "what was explored holds, but that is not all there is";
+
 /// The options of each exploration, in order.
 pub(super) fn of(
     args: &Args,
@@ -120,19 +122,28 @@ impl Named {
     }
 
     /// The words for matrices that hold under sequential consistency. `is_all`: each was explored
-    /// under `weak` as well.
-    pub(super) fn held(mut self, weak: &LineUpOptions, summary: &MatrixSummary, is_all: bool) -> Named {
+    /// under `weak` as well. `is_doubted`: an execution was wrong there, and that is no violation.
+    pub(super) fn held(
+        mut self,
+        weak: &LineUpOptions,
+        summary: &MatrixSummary,
+        is_all: bool,
+        is_doubted: bool,
+    ) -> Named {
         let weak = weak.memory.model.title();
         if summary.verdict() == VerdictKind::Holds(()) && is_all {
             self.suffix.push_str(&format!(" and {weak}"));
             return self;
         }
         let reasons: Vec<&str> = summary.reason.iter().chain(&summary.stopped).map(String::as_str).collect();
-        let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
+        let why = reasons.join("; ");
+        let result = match &*why {
+            why if is_doubted => why.to_owned(),
+            "" => OPEN.to_owned(),
+            why => format!("{OPEN}: {why}"),
+        };
         self.is_open = true;
-        self.sentence = Some(format!(
-            "Under {weak}, what was explored holds, but that is not all there is{why}. That is no part of the verdict."
-        ));
+        self.sentence = Some(format!("Under {weak}, {result}. That is no part of the verdict."));
         self
     }
 

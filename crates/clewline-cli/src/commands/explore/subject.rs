@@ -8,6 +8,7 @@ use clewline_lab::{FoundExplorable, find_explorable};
 use clewline_matrix::{Explorable, method};
 use clewline_methods::line_up::{Checked, LineUpOptions, Matrix};
 use clewline_report::render::text::shell_word;
+use clewline_threads::control::MemoryModel;
 
 use crate::commands::{
     registered::{IsConfirmed, NotSeen, Registered},
@@ -159,10 +160,16 @@ impl<'p> Subject<'p> {
         self.racing_flag.as_ref().map_or_else(String::new, |it| it())
     }
 
-    /// What was found, without a violation that executions before it may have caused.
+    /// What was found, without a violation that executions before it may have caused, or that code
+    /// may rule out which was not seen.
     pub(super) fn confirmed(&self, mut checked: Checked, options: &LineUpOptions) -> Checked {
-        let is_wrong = checked.finding().is_some() && !self.is_lost();
-        if is_wrong && !(self.is_confirmed)(&checked, options) {
+        if checked.finding().is_none() || self.is_lost() {
+            return checked;
+        }
+        let is_weak = options.memory.model != MemoryModel::SequentiallyConsistent;
+        if let Some(doubt) = self.unseen().doubt().filter(|_| is_weak) {
+            checked.verdict = Verdict::Unknown(doubt);
+        } else if !(self.is_confirmed)(&checked, options) {
             checked.verdict = Verdict::Unknown(NOT_CONFIRMED.to_owned());
         }
         checked

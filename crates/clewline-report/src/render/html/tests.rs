@@ -208,6 +208,7 @@ fn nothing_recorded_becomes_markup_or_script() {
         description: evil.to_owned(),
         place: evil.to_owned(),
         operation: None,
+        reads: None,
     };
     page.steps = Some(Steps { tasks: vec![evil.to_owned()], steps: vec![step], then: vec![evil.to_owned()] });
     let label = evil.to_owned();
@@ -251,6 +252,7 @@ fn steps_stand_in_the_column_of_their_task() {
         description: text.to_owned(),
         place: "queue.rs:3".to_owned(),
         operation,
+        reads: None,
     };
     let steps = Steps {
         tasks: vec!["a".to_owned(), "b".to_owned()],
@@ -268,6 +270,44 @@ fn steps_stand_in_the_column_of_their_task() {
     ] {
         assert!(section.contains(part), "no {part} in\n{section}");
     }
+}
+
+/// Of two stores the older one is read twice; the second time there is a newer one besides.
+#[test]
+fn what_was_read_and_missed_are_lines_beside_the_steps() {
+    let step = |number, reads| StepRow {
+        number: Some(number),
+        task: 0,
+        description: String::new(),
+        place: String::new(),
+        operation: None,
+        reads,
+    };
+    let steps = vec![
+        step(1, None),
+        step(2, None),
+        step(3, Some([1, 2])),
+        step(4, None),
+        // The initial value; and a step that is not shown.
+        step(5, Some([0, 4])),
+        step(6, Some([9, 4])),
+    ];
+    let steps = Steps { tasks: vec!["a".to_owned()], steps, then: Vec::new() };
+    let html = write(&Page { steps: Some(steps), ..empty() });
+    let (_, section) = html.split_once("<section id=\"steps\"").unwrap();
+    let lanes = |row: usize| {
+        let row =
+            section.split_once(&format!("<tr><td>{row}</td>")).unwrap().1.split("</tr>").next().unwrap();
+        let cells = row.split("<td class=\"lane").skip(1);
+        cells.map(|it| it.split('"').next().unwrap().trim().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(lanes(1), ["from", ""]);
+    assert_eq!(lanes(2), ["via", "missed from"]);
+    assert_eq!(lanes(3), ["to", "missed to"]);
+    assert_eq!(lanes(4), ["missed from", "missed from"]);
+    assert_eq!(lanes(5), ["missed to", "missed via"]);
+    assert_eq!(lanes(6), ["", "missed to"]);
+    assert!(section.contains("<p>An arrow goes from a store"), "{section}");
 }
 
 #[test]

@@ -180,6 +180,7 @@ impl Control {
 
     /// A task has read a value.
     fn note_foreign_read(self, access: &ForeignAccess, by: AtomicAccess, loaded: Loaded) {
+        self.note_old_read(loaded);
         let engine = self.engine();
         if engine.is_graph {
             let word = engine.objects.id(word_of(access.address));

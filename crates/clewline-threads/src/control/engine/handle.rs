@@ -10,10 +10,10 @@ use clewline_explore::{Access, SharedId, TaskId};
 use super::{
     fast_path::FastPathResult,
     state::{Body, Control, ENDING, ENGINE, Engine, Next},
-    types::{Attempt, Need, WakeCondition},
+    types::{Attempt, Need, OldRead, WakeCondition},
     unwind::{self, give_way},
 };
-use crate::control::place::Place;
+use crate::control::{memory::Loaded, place::Place};
 
 /// The execution that this code is a task of, if any. On a worker thread, this call is a
 /// [point](crate::point).
@@ -264,6 +264,14 @@ impl Control {
     pub(crate) fn detail_at(self, offset: u8, detail: impl FnOnce() -> String) {
         if self.engine().moments.is_some() {
             self.record_detail(offset, detail);
+        }
+    }
+
+    /// What the last step has read, if it is recorded.
+    pub(super) fn note_old_read(self, loaded: Loaded) {
+        let Some(missed) = loaded.missed else { return };
+        if let Some(moment) = self.engine().moments.as_mut().and_then(|it| it.last_mut()) {
+            moment.old_read = Some(OldRead { from: loaded.origin.step, missed: missed.origin.step });
         }
     }
 

@@ -206,12 +206,25 @@ pub struct Moment {
     pub is_futex_wait: bool,
     /// Whether it is part of the round that repeats forever, in a livelock.
     pub repeats: bool,
+    /// If it read an older store than the newest one.
+    pub old_read: Option<OldRead>,
+}
+
+/// Which store a step read instead of a newer one, under a weak memory model. Steps are numbered
+/// from 1; the step is 0 if it is not known, or was before the execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OldRead {
+    /// The step that made the store which was read.
+    pub from: u32,
+    /// The step that made the newest store.
+    pub missed: u32,
 }
 
 impl Moment {
     /// A step of which nothing is known yet but where it was made.
     #[must_use]
     pub fn new(step: Step, place: Place) -> Moment {
-        Moment { step, place, offset: 0, detail: String::new(), is_futex_wait: false, repeats: false }
+        let detail = String::new();
+        Moment { step, place, offset: 0, detail, is_futex_wait: false, repeats: false, old_read: None }
     }
 }

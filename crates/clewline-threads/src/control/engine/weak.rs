@@ -128,6 +128,7 @@ impl Control {
         // `held` panics on an invalid ordering; then the memory state must be in its place.
         let held = held();
         let loaded = self.with(|memory, engine| memory.load(by, held, engine));
+        self.note_old_read(loaded);
         self.engine().note_read(by, by.object, loaded.value);
         loaded
     }
@@ -178,6 +179,7 @@ impl Control {
         let by = self.by(object, order, place);
         let held = held();
         let updated = self.with(|memory, engine| memory.update(by, change, held, engine));
+        self.note_old_read(updated.read);
         let engine = self.engine();
         engine.note_read(by, by.object, updated.read.value);
         let (read, new) = (updated.read, updated.new.map(|it| it.0));

@@ -131,7 +131,8 @@ impl Memory {
     }
 
     /// Whether happens-before determines which operations precede which.
-    pub(super) fn orders_by_synchronization(self) -> bool {
+    #[must_use]
+    pub fn orders_by_synchronization(self) -> bool {
         self.model != MemoryModel::SequentiallyConsistent && !self.real_time
     }
 }
@@ -437,7 +438,12 @@ impl MemoryState {
             task.clocks.now.join_stores(&self.released_unseen);
         }
         let newer = messages.last().filter(|_| at + 1 != messages.len());
-        let newer = newer.map(|it| Missed { value: it.value, origin: it.origin, is_buffered: false });
+        let newer = newer.map(|it| Missed {
+            value: it.value,
+            origin: it.origin,
+            read: message.origin,
+            is_buffered: false,
+        });
         let mut loaded = Loaded { value: message.value, origin: message.origin, missed: newer };
         let stamp = message.stamp;
         if by.order == Ordering::SeqCst {
@@ -445,7 +451,7 @@ impl MemoryState {
             self.has_global_effect |= self.advance_sc_order(by.object, stamp);
         }
         if self.model == MemoryModel::Tso {
-            loaded.missed = self.buffered_elsewhere(by);
+            loaded.missed = self.buffered_elsewhere(by, loaded.origin);
         }
         loaded
     }

@@ -25,19 +25,26 @@ pub struct Missed {
     pub value: u64,
     /// Where it comes from.
     pub origin: Origin,
+    /// The store that was read.
+    pub read: Origin,
     /// Whether it waits in a store buffer.
     pub is_buffered: bool,
 }
 
 impl Missed {
-    /// Says what was missed and why, after a value that was read; `show` formats a value.
+    /// Says which store was read, what was missed and why, after a value that was read; `show`
+    /// formats a value.
     #[must_use]
     pub fn describe(&self, show: impl FnOnce(u64) -> String) -> String {
-        let (value, step) = (show(self.value), self.origin.step);
-        let of = if step == 0 { String::new() } else { format!(" of step {step}") };
+        let value = show(self.value);
+        let of = |words: &str, of: Origin| match of.step {
+            0 => String::new(),
+            step => format!("{words} step {step}"),
+        };
+        let (from, of) = (of(", from", self.read), of(" of", self.origin));
         let why =
             if self.is_buffered { ", which is still in a store buffer" } else { ": nothing orders them" };
-        format!(", not {value}{of}{why}")
+        format!("{from}, not {value}{of}{why}")
     }
 }
 

@@ -3,7 +3,7 @@
 //! These are the functions of `sanitizer/tsan_interface.h` and of the older dynamic annotations.
 //! They are no points. What they order is trusted.
 
-use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 
 use clewline_explore::TaskId;
 
@@ -161,6 +161,13 @@ macro_rules! functions {
 functions! {
     RunningOnValgrind() -> c_int { 0 }
     ValgrindSlowdown() -> f64 { 10.0 }
+    ThreadSanitizerQuery(query: *const c_char) -> *const c_char {
+        // SAFETY: the caller passes a string.
+        let is_known = !query.is_null() && unsafe { CStr::from_ptr(query) } == c"pure_happens_before";
+        if is_known { c"1".as_ptr() } else { c"0".as_ptr() }
+    }
+    // What it would find, the exploration finds: a thread that ends, or waits, with a lock.
+    __tsan_check_no_mutexes_held() {}
     __tsan_acquire(address: usize) { acquire(address) }
     __tsan_release(address: usize) { release(address) }
     __tsan_ignore_thread_begin() { ignore(&ACCESSES, true) }

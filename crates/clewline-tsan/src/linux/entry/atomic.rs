@@ -507,7 +507,7 @@ operations! {
     word_128 u128, exchange(success), value();
 }
 
-extern "C" fn fence(order: Order, pc: usize) {
+pub(super) extern "C" fn fence(order: Order, pc: usize) {
     if let Some(control) = current_task::control() {
         if control.has_weak_memory() {
             control.fence_at(ordering(order), current_task::place(pc));

@@ -2,11 +2,12 @@
 //!
 //! `plain` is called before a non-atomic access, which the code then makes itself. `atomic` makes
 //! the access. Both arrive at a point first, if the access is one. `block` divides accesses to more
-//! than one word. `annotations` are what code says about itself.
+//! than one word. `fences` are those in assembly. `annotations` are what code says about itself.
 
 mod annotations;
 mod atomic;
 mod block;
+mod fences;
 mod libatomic;
 mod plain;
 
@@ -14,6 +15,7 @@ pub(super) use annotations::begin as begin_annotations;
 pub(super) use block::{
     Block, abandon as abandon_blocks, begin as begin_blocks, blocks, copy, fill, note, read_block, write_all,
 };
+pub(super) use fences::begin as begin_fences;
 pub(super) use plain::write;
 
 use clewline_explore::Access;
