@@ -17,12 +17,12 @@ pub fn pick<T>(quick: T, full: T) -> T {
     if length().is_some() { full } else { quick }
 }
 
-/// `full` with `CLEWLINE_AT_LENGTH=hours`, a tenth of it in `./test all`, and a two-hundredth in
+/// `full` with `CLEWLINE_AT_LENGTH=hours`, a twentieth of it in `./test all`, a two-hundredth in
 /// `./test`: for numbers of random cases, and for the numbers that are expected of them.
 #[must_use]
 pub fn share<N: From<u8> + Copy + Add<Output = N> + Div<Output = N>>(full: N) -> N {
     let part = |number: u8| full / N::from(number) + N::from(1);
-    pick_of_three(part(200), part(10), full)
+    pick_of_three(part(200), part(20), full)
 }
 
 /// `quick` in `./test`, `full` in `./test all`, `hours` with `CLEWLINE_AT_LENGTH=hours`.

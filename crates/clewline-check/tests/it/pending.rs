@@ -69,8 +69,8 @@ fn every_small_history_of_queues_with_a_capacity() {
         "deq → ?",
         "peek → nil",
     ];
-    check_every("queue:1", [4, 5, 6], &actions);
-    check_every("queue:2", [4, 5, 6], &actions);
+    check_every("queue:1", [4, 4, 6], &actions);
+    check_every("queue:2", [4, 4, 6], &actions);
 }
 
 /// More than a half of the operations of some never return.

@@ -47,6 +47,7 @@ mod reproduce;
 mod roles;
 mod round_up;
 mod run;
+mod rust_fences;
 mod rust_litmus;
 mod rust_races;
 mod scripts;

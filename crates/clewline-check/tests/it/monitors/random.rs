@@ -154,7 +154,7 @@ fn check_part(part: &Problem<'_>, counts: &mut VerdictCounts, about: &str) -> bo
 
 #[test]
 fn monitors_agree_with_a_search_on_random_histories() {
-    let each = pick_of_three(50, 3_000, 300_000);
+    let each = pick_of_three(50, 1_000, 300_000);
     for entry in &CATALOG {
         let (drawn, mut counts) = (Drawn::of(entry), VerdictCounts::default());
         let (mut undecided, mut kind) = (0, None);
@@ -259,7 +259,7 @@ fn check_named(case: &dyn ErasedHistory, algorithm: &str, about: &str) {
 
 #[test]
 fn auto_agrees_with_a_search_on_random_histories() {
-    let each = pick_of_three(40, 800, 100_000);
+    let each = pick_of_three(40, 100, 100_000);
     for entry in &CATALOG {
         let (drawn, mut counts) = (Drawn::of(entry), VerdictCounts::default());
         for seed in 0..each {
