@@ -202,7 +202,7 @@ fn arguments_of_the_action_are_words_and_are_not_evaluated() {
 #[test]
 fn a_limit_fails_the_action_with_its_own_code() {
     let mut runner =
-        Runner::new("ci-limit", &[("files", "hard.jsonl"), ("spec", "queue"), ("args", "--timeout 1ms")]);
+        Runner::new("ci-limit", &[("files", "hard.jsonl"), ("spec", "queue"), ("args", "--memory 1KiB")]);
     runner.folder = runner.folder.with("hard.jsonl", &hard());
     let run = runner.run();
     assert_eq!((run.code, run.outputs["verdict"].as_str()), (3, "unknown"), "{}", run.stderr);
