@@ -21,8 +21,8 @@ pub(super) fn local_state_hash(_place: Place, _entries: &[usize], _end: usize) -
     None
 }
 
-/// The registers of a task, and the lowest address of its stack that it uses.
-pub(super) type Registers = [usize; 12];
+/// The lowest address of its stack that a task uses, where its code goes on, and its registers.
+pub(super) type Registers = [usize; 13];
 
 /// The registers of the running task at its access at `place`. `None` if they cannot be determined.
 #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
@@ -67,6 +67,8 @@ mod frames {
 
     /// A frame of the task's own code.
     pub(super) struct Caller {
+        // Copies of a loop's body, which compilers make of one that counts, differ in nothing else.
+        goes_on: usize,
         registers: [usize; CALLEE_SAVED_REGISTERS.len()],
         low: usize,
     }
@@ -102,7 +104,7 @@ mod frames {
             let registers = CALLEE_SAVED_REGISTERS.map(|it| unsafe { _Unwind_GetGR(context, it) });
             // SAFETY: as above.
             let low = unsafe { _Unwind_GetCFA(context) };
-            walk.found = Some(Caller { registers, low });
+            walk.found = Some(Caller { goes_on, registers, low });
         }
         if is_found || walk.frames == FRAMES_MAX { UNWIND_STOP } else { UNWIND_CONTINUE }
     }
@@ -115,9 +117,9 @@ mod frames {
 
     impl Caller {
         pub(super) fn registers(&self) -> super::Registers {
-            let mut all = [0; 12];
-            all[0] = self.low;
-            all[1..=self.registers.len()].copy_from_slice(&self.registers);
+            let mut all = [0; 13];
+            (all[0], all[1]) = (self.low, self.goes_on);
+            all[2..2 + self.registers.len()].copy_from_slice(&self.registers);
             all
         }
 
@@ -129,7 +131,8 @@ mod frames {
                 // else writes there meanwhile.
                 unsafe { std::ptr::with_exposed_provenance::<usize>(it).read_volatile() }
             });
-            let mixed = mixed(self.registers.iter().copied().chain(stack));
+            let own = [self.goes_on].into_iter().chain(self.registers);
+            let mixed = mixed(own.chain(stack));
             (self.low < end).then_some(mixed)
         }
     }

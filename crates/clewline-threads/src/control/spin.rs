@@ -192,7 +192,9 @@ impl SpinDetector {
                 && self.has_same_state(length, local_state)
                 && self.repeats(length, ROUNDS_WITH_SAME_STATE)
             {
-                return Some(self.found(length, ROUNDS_WITH_SAME_STATE, false));
+                // Of two states that are not known it is not known whether they are the same.
+                let is_guess = self.observed[n - 1].local_state == Some(None);
+                return Some(self.found(length, ROUNDS_WITH_SAME_STATE, is_guess));
             }
             if self.repeats(length, ROUNDS_WITH_CHANGING_STATE) {
                 return Some(self.found(length, ROUNDS_WITH_CHANGING_STATE, true));

@@ -10,7 +10,7 @@ pub use std::sync::atomic::{Ordering, compiler_fence};
 
 use clewline_explore::Access;
 
-use crate::control::{Control, Missed, ReadModifyWrite, control, here};
+use crate::control::{Control, Loaded, ReadModifyWrite, control, here};
 
 #[cfg(test)]
 mod tests;
@@ -269,7 +269,7 @@ macro_rules! atomic {
             fn load_in_model(&self, control: Control, order: Ordering) -> $type {
                 let loaded = control.weak_load(self, order, &|| self.0.load(order).to_bits());
                 let value = <$type>::from_bits(loaded.value);
-                control.detail(|| format!("{value:?}{}", Self::describe_missed(loaded.missed)));
+                control.detail(|| format!("{value:?}{}", Self::describe_missed(loaded)));
                 value
             }
 
@@ -310,8 +310,8 @@ macro_rules! atomic {
                 let mut make = |bits| change(Bits::from_bits(bits)).map(Bits::to_bits);
                 let mut change = ReadModifyWrite { make: &mut make, failure, may_fail };
                 let update = control.weak_update(self, order, &mut change, &held);
-                let old = <$type>::from_bits(update.old);
-                let missed = || Self::describe_missed(update.missed);
+                let old = <$type>::from_bits(update.read.value);
+                let missed = || Self::describe_missed(update.read);
                 let Some(new) = update.new else {
                     control.detail(|| format!("{old:?}, and fails{}", missed()));
                     return Err(old);
@@ -322,8 +322,8 @@ macro_rules! atomic {
             }
 
             #[cold]
-            fn describe_missed(missed: Option<Missed>) -> String {
-                missed.map_or_else(String::new, |it| it.describe(|it| format!("{:?}", <$type>::from_bits(it))))
+            fn describe_missed(loaded: Loaded) -> String {
+                loaded.describe(|it| format!("{:?}", <$type>::from_bits(it)))
             }
 
             /// An update that does not fail.

@@ -15,6 +15,12 @@ use super::{
 };
 use crate::control::{memory::Loaded, place::Place};
 
+/// The last act of a function that is looked for on the stack. A call could be a jump.
+#[inline(always)]
+fn stay_on_stack() {
+    std::hint::black_box(&mut 0_u8);
+}
+
 /// The execution that this code is a task of, if any. On a worker thread, this call is a
 /// [point](crate::point).
 #[inline(always)]
@@ -87,11 +93,13 @@ impl Control {
         if attempt.until != WakeCondition::Met || !attempt.after.is_empty() {
             return self.arrive(id, attempt, place);
         }
-        match engine.try_fast_path(me, id, attempt.access, attempt.need, place) {
+        let is_begun = match engine.try_fast_path(me, id, attempt.access, attempt.need, place) {
             FastPathResult::Continue => true,
             FastPathResult::Switch => self.wait_and_begin(me),
             FastPathResult::NotApplicable => self.arrive(id, attempt, place),
-        }
+        };
+        stay_on_stack();
+        is_begun
     }
 
     /// Waits for the task's turn, then begins the access with which it arrived.
@@ -116,12 +124,14 @@ impl Control {
             }
             FastPathResult::NotApplicable => self.arrive_slow_path(id, access, place),
         }
+        stay_on_stack();
     }
 
     #[cold]
     #[inline(never)]
     pub(super) fn arrive_slow_path(self, id: SharedId, access: Access, place: Place) {
         self.arrive(id, Attempt::new(access), place);
+        stay_on_stack();
     }
 
     #[inline(always)]
@@ -238,8 +248,7 @@ impl Control {
         } else {
             engine.spin(me, place, SharedId::NONE);
         }
-        // This function is looked for on the stack, so it calls nothing as its last act.
-        std::hint::black_box(me);
+        stay_on_stack();
     }
 
     /// A task tries a lock without waiting. Then it matters when a lock is released, so releases
@@ -269,8 +278,8 @@ impl Control {
 
     /// What the last step has read, if it is recorded.
     pub(super) fn note_old_read(self, loaded: Loaded) {
-        let Some(missed) = loaded.missed else { return };
-        if let Some(moment) = self.engine().moments.as_mut().and_then(|it| it.last_mut()) {
+        let last = self.engine().moments.as_mut().and_then(|it| it.last_mut());
+        if let (Some(moment), Some(missed)) = (last, loaded.missed) {
             moment.old_read = Some(OldRead { from: loaded.origin.step, missed: missed.origin.step });
         }
     }

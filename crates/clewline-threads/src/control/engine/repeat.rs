@@ -19,8 +19,8 @@ use crate::control::{
 // The ranges of memory that are ignored: the engine's and the runtime's.
 const IGNORED_RANGES_MAX: usize = 1_024;
 
-/// The functions that controlled code calls before its accesses. They are not inlined. If the
-/// slow path is what `access_at` does last, only its own frame may be on the stack.
+/// The functions that controlled code calls before its accesses. They are not inlined, and stay on
+/// the stack until they return.
 fn entries() -> [usize; 4] {
     [
         Control::access_at as *const () as usize,

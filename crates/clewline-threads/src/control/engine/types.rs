@@ -210,8 +210,7 @@ pub struct Moment {
     pub old_read: Option<OldRead>,
 }
 
-/// Which store a step read instead of a newer one, under a weak memory model. Steps are numbered
-/// from 1; the step is 0 if it is not known, or was before the execution.
+/// Which store a step read instead of a newer one. Steps are numbered from 1; 0: not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OldRead {
     /// The step that made the store which was read.

@@ -12,9 +12,7 @@ use clewline_explore::{Access, AtomicStep, Choice, Diverged, Ending, Pick, Share
 
 use super::{
     super::{
-        memory::{
-            AtomicAccess, ChoiceSource, Loaded, Memory, MemoryModel, MemoryState, Missed, ReadModifyWrite,
-        },
+        memory::{AtomicAccess, ChoiceSource, Loaded, Memory, MemoryModel, MemoryState, ReadModifyWrite},
         races::{CellAccess, DataRace, RacingAccess},
         view::HappensBefore,
     },
@@ -27,8 +25,7 @@ const COUNTS: &str = "the scheduler `graph` does not explore reference counts; u
 
 /// The effect of an update, and the value that the atomic must hold now.
 pub(crate) struct Update {
-    pub(crate) old: u64,
-    pub(crate) missed: Option<Missed>,
+    pub(crate) read: Loaded,
     pub(crate) new: Option<u64>,
     pub(crate) held: u64,
 }
@@ -187,7 +184,7 @@ impl Control {
             engine.changed(by.object);
         }
         let held = self.with(|memory, _| memory.held(by.object));
-        Update { old: read.value, missed: read.missed, new, held }
+        Update { read, new, held }
     }
 
     /// A fence.

@@ -438,12 +438,7 @@ impl MemoryState {
             task.clocks.now.join_stores(&self.released_unseen);
         }
         let newer = messages.last().filter(|_| at + 1 != messages.len());
-        let newer = newer.map(|it| Missed {
-            value: it.value,
-            origin: it.origin,
-            read: message.origin,
-            is_buffered: false,
-        });
+        let newer = newer.map(|it| Missed { value: it.value, origin: it.origin, is_buffered: false });
         let mut loaded = Loaded { value: message.value, origin: message.origin, missed: newer };
         let stamp = message.stamp;
         if by.order == Ordering::SeqCst {
@@ -451,7 +446,7 @@ impl MemoryState {
             self.has_global_effect |= self.advance_sc_order(by.object, stamp);
         }
         if self.model == MemoryModel::Tso {
-            loaded.missed = self.buffered_elsewhere(by, loaded.origin);
+            loaded.missed = self.buffered_elsewhere(by);
         }
         loaded
     }

@@ -25,27 +25,8 @@ pub struct Missed {
     pub value: u64,
     /// Where it comes from.
     pub origin: Origin,
-    /// The store that was read.
-    pub read: Origin,
     /// Whether it waits in a store buffer.
     pub is_buffered: bool,
-}
-
-impl Missed {
-    /// Says which store was read, what was missed and why, after a value that was read; `show`
-    /// formats a value.
-    #[must_use]
-    pub fn describe(&self, show: impl FnOnce(u64) -> String) -> String {
-        let value = show(self.value);
-        let of = |words: &str, of: Origin| match of.step {
-            0 => String::new(),
-            step => format!("{words} step {step}"),
-        };
-        let (from, of) = (of(", from", self.read), of(" of", self.origin));
-        let why =
-            if self.is_buffered { ", which is still in a store buffer" } else { ": nothing orders them" };
-        format!("{from}, not {value}{of}{why}")
-    }
 }
 
 /// What an access has read.
@@ -57,4 +38,20 @@ pub struct Loaded {
     pub origin: Origin,
     /// The newest store, if that is another one.
     pub missed: Option<Missed>,
+}
+
+impl Loaded {
+    /// Says which store was read, what was missed and why, after the value; `show` formats a value.
+    #[must_use]
+    pub fn describe(&self, show: impl FnOnce(u64) -> String) -> String {
+        let Some(missed) = self.missed else { return String::new() };
+        let of = |words: &str, of: Origin| match of.step {
+            0 => String::new(),
+            step => format!("{words} step {step}"),
+        };
+        let (from, value, of) = (of(", from", self.origin), show(missed.value), of(" of", missed.origin));
+        let why =
+            if missed.is_buffered { ", which is still in a store buffer" } else { ": nothing orders them" };
+        format!("{from}, not {value}{of}{why}")
+    }
 }

@@ -9,10 +9,7 @@
 
 use clewline_explore::{SharedId, TaskId};
 
-use super::{
-    AtomicAccess, MemoryState, Message,
-    origin::{Missed, Origin},
-};
+use super::{AtomicAccess, MemoryState, Message, origin::Missed};
 
 impl MemoryState {
     /// The object of the oldest store in the buffer of `task`.
@@ -39,10 +36,10 @@ impl MemoryState {
     }
 
     /// The newest store to the object that waits in the buffer of another task.
-    pub(super) fn buffered_elsewhere(&self, by: AtomicAccess, read: Origin) -> Option<Missed> {
+    pub(super) fn buffered_elsewhere(&self, by: AtomicAccess) -> Option<Missed> {
         let others = self.tasks.iter().enumerate().filter(|it| it.0 != by.task.index());
         let newest = others.filter_map(|it| it.1.buffer.newest(by.object)).max_by_key(|it| it.1.number);
-        newest.map(|(value, origin)| Missed { value, origin, read, is_buffered: true })
+        newest.map(|(value, origin)| Missed { value, origin, is_buffered: true })
     }
 
     /// The object is dropped, or the caller has exclusive access: discards its buffered stores.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use clewline_explore::Access;
-use clewline_threads::instrument::{Control, ForeignAccess, Missed, ReadModifyWrite};
+use clewline_threads::instrument::{Control, ForeignAccess, Loaded, ReadModifyWrite};
 
 use super::{check, object, point, set_detail, shown};
 use crate::linux::{
@@ -130,8 +130,8 @@ fn is_stored_unseen<T: Word>(
     is_other == Some(true) || acquires && !rust_std::counts_references(pc)
 }
 
-fn missed(it: Option<Missed>) -> String {
-    it.map_or_else(String::new, |it| it.describe(shown))
+fn missed(loaded: Loaded) -> String {
+    loaded.describe(shown)
 }
 
 /// A load under a weak memory model.
@@ -151,7 +151,7 @@ fn load_in_model<T: Word>(control: Control, address: *mut T, by: By) -> T {
         new: held,
     };
     races::synchronize(control, access, ModelEffect::Load(loaded.origin.number));
-    set_detail(control, at, || format!("{}{}", shown(loaded.value), missed(loaded.missed)));
+    set_detail(control, at, || format!("{}{}", shown(loaded.value), missed(loaded)));
     T::of_bits(loaded.value)
 }
 
@@ -201,7 +201,7 @@ fn update_in_model<T: Word>(
         old: held,
         new,
     };
-    let missed = || missed(updated.read.missed);
+    let missed = || missed(updated.read);
     let read = updated.read.origin.number;
     let Some((new, stored)) = updated.new else {
         races::synchronize(control, memory(Atomic::Load, by.failure, held), ModelEffect::Load(read));
