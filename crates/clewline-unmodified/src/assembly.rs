@@ -8,6 +8,8 @@
 //! disassembled.
 //!
 //! What is on the stack or belongs to the thread counts as private.
+//!
+//! Fences that code writes itself are found as well: [`with_calls`] announces them to the runtime.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -5,8 +5,8 @@
 //! same places several times, and nothing it read or wrote has changed meanwhile. If it declares
 //! that it spins (`spin_loop`, `yield_now`), two rounds are enough. Otherwise it may be a counting
 //! loop, so its [local state](super::local_state) is compared as well: if that is equal too, the
-//! loop waits for certain. Else it gets many more rounds, and the classification is a
-//! [guess](SpinLoop::is_guess).
+//! loop waits for certain. Else it gets many more rounds, unless the state is not known, and the
+//! classification is a [guess](SpinLoop::is_guess).
 //!
 //! A loop that waits may also change something in each round: it counts its attempts, or takes back
 //! what it added. In long executions it is classified as waiting, by a guess, if it made the same

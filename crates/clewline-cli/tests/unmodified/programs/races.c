@@ -2,6 +2,7 @@
  * Accesses of two or three threads: the argument selects what they do. Those named `racy_…` race.
  */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <threads.h>
 
+const char *ThreadSanitizerQuery(const char *query);
 void AnnotateHappensBefore(const char *file, int line, const volatile void *at);
 void AnnotateHappensAfter(const char *file, int line, const volatile void *at);
 void AnnotateBenignRaceSized(const char *file, int line, const volatile void *at, size_t size, const char *why);
@@ -114,7 +116,8 @@ PASS(racy_failed_exchange, store(flag, 1, release), int two = 2; if (!atomic_com
 PASS(failed_exchange, store(flag, 1, release), int two = 2; if (!atomic_compare_exchange_strong_explicit(&flag, &two, 3, acquire, acquire) && two))
 PASS(neighbours, store(flag, 1, release); store(other, 1, relaxed), if (load(flag, acquire)))
 PASS(halves, atomic_store_explicit(&mixed, 0x100000001, release), if (load(((atomic_int *)&mixed)[1], acquire)))
-PASS(annotated, AnnotateHappensBefore(__FILE__, __LINE__, &flag); store(flag, 1, relaxed),
+PASS(annotated, assert(*ThreadSanitizerQuery("pure_happens_before") == '1');
+     AnnotateHappensBefore(__FILE__, __LINE__, &flag); store(flag, 1, relaxed),
      int it = load(flag, relaxed); if (it) AnnotateHappensAfter(__FILE__, __LINE__, &flag); if (it))
 PASS(announced, __tsan_release(&flag); store(flag, 1, relaxed), int it = load(flag, relaxed); if (it) __tsan_acquire(&flag); if (it))
 

@@ -90,10 +90,11 @@ impl Control {
     pub(crate) fn attempt_at(self, address: usize, attempt: Attempt, place: Place) -> bool {
         let engine = self.engine();
         let (id, me) = (engine.objects.id(address), engine.current);
-        if attempt.until != WakeCondition::Met || !attempt.after.is_empty() {
-            return self.arrive(id, attempt, place);
-        }
-        let is_begun = match engine.try_fast_path(me, id, attempt.access, attempt.need, place) {
+        let result = match attempt.until == WakeCondition::Met && attempt.after.is_empty() {
+            true => engine.try_fast_path(me, id, attempt.access, attempt.need, place),
+            false => FastPathResult::NotApplicable,
+        };
+        let is_begun = match result {
             FastPathResult::Continue => true,
             FastPathResult::Switch => self.wait_and_begin(me),
             FastPathResult::NotApplicable => self.arrive(id, attempt, place),
